@@ -1,0 +1,92 @@
+import type { EffectivePolicy } from '../policy/policy.ts';
+import { migResource, SHARED_GPU, WHOLE_GPU } from '../policy/resources.ts';
+import { type MemoryCap, memoryCap } from './cap.ts';
+import type { Change, Finding } from './findings.ts';
+import { type Originals, readOriginals } from './originals.ts';
+import { type ContainerView, type GpuAsk, type PodView, unitsAsked, viewPod } from './pod.ts';
+import { type ChosenProfile, chooseProfile } from './profile.ts';
+import type { Snapshot } from './snapshot.ts';
+import { type TypedValues, typedValues } from './typed.ts';
+
+/** One object under review: a Pod, or a pod template inside another kind. */
+export interface PodRequest {
+  /** The Pod or the template, with metadata and spec. Never changed. */
+  readonly pod: unknown;
+  /** Where the pod stands in the reviewed object: empty, or ['spec', 'template']. */
+  readonly path: readonly (string | number)[];
+  readonly namespace: string;
+  /** The whole reviewed object, for the value that the user typed (last-applied annotation). */
+  readonly object?: unknown;
+  /** For pods/ephemeralcontainers: the pod as it was. Only containers that it lacks are judged. */
+  readonly before?: unknown;
+}
+
+/** What every rule reads. Derived facts are computed once, when a rule first asks. */
+export interface Context {
+  readonly request: PodRequest;
+  readonly policy: EffectivePolicy;
+  readonly snapshot: Snapshot;
+  readonly pod: PodView;
+  /** The containers that are judged; for an ephemeral container UPDATE only the new ones. */
+  readonly containers: readonly ContainerView[];
+  /** The pod is new (not an ephemeral container added to one that runs). */
+  readonly whole: boolean;
+  /** The scheduler that the policy leaves the pod to, if any. */
+  readonly leftTo: string | undefined;
+  /** Requests from before a rename, as an earlier round of this webhook noted them. */
+  readonly originals: Originals;
+  readonly profile: () => ChosenProfile;
+  readonly cap: () => MemoryCap;
+  readonly typed: () => TypedValues;
+}
+
+/**
+ * One rule in one file. `needs` says when it is asked: `arithmetic` always; `guard` wherever a policy governs, broken or
+ * not; `policy` only with a policy that was understood, and not for pods that are left to another scheduler.
+ */
+export interface Rule {
+  readonly needs: 'arithmetic' | 'guard' | 'policy';
+  readonly check: (context: Context) => Iterable<Finding | Change>;
+}
+
+export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot: Snapshot): Context {
+  const pod = viewPod(request.pod, request.path, snapshot.gpuResources);
+  const before =
+    request.before === undefined ? undefined : viewPod(request.before, request.path, snapshot.gpuResources);
+  const known = new Set(before?.containers.map((container) => container.name));
+  const context: Context = {
+    request,
+    policy,
+    snapshot,
+    pod,
+    containers: before ? pod.containers.filter((c) => c.role === 'ephemeral' && !known.has(c.name)) : pod.containers,
+    whole: before === undefined,
+    leftTo: policy.otherSchedulers.find((name) => name === pod.schedulerName),
+    originals: readOriginals(pod.annotations),
+    profile: once(() => chooseProfile(context)),
+    cap: once(() => memoryCap(context)),
+    typed: once(() => typedValues(request.object ?? request.pod, request.path)),
+  };
+  return context;
+}
+
+/** The resource that a sound, non-zero ask ends up as: its own name, or the one that the policy renames it to. */
+export function finalResource(context: Context, ask: GpuAsk): string {
+  const { policy } = context;
+  if (ask.resource.name !== WHOLE_GPU || !unitsAsked(ask) || context.leftTo || policy.problems.length > 0) {
+    return ask.resource.name;
+  }
+  if (policy.sharing === 'mig') {
+    const { profile } = context.profile();
+    return profile === undefined ? WHOLE_GPU : migResource(profile);
+  }
+  return policy.shared?.resource === SHARED_GPU ? SHARED_GPU : WHOLE_GPU;
+}
+
+function once<T>(compute: () => T): () => T {
+  let known: { readonly value: T } | undefined;
+  return () => {
+    known ??= { value: compute() };
+    return known.value;
+  };
+}

@@ -1,0 +1,63 @@
+import { asArray, asObject, type PodView } from './pod.ts';
+import type { NodeInfo } from './snapshot.ts';
+
+/**
+ * Whether a pod may be scheduled to a node by its nodeName, nodeSelector and required node affinity
+ * (k8s.io/component-helpers scheduling/corev1/nodeaffinity). Taints, free capacity and readiness are not looked at.
+ */
+export function canReach(pod: PodView, node: NodeInfo): boolean {
+  if (pod.nodeName !== undefined && pod.nodeName !== node.name) return false;
+  for (const [key, value] of Object.entries(asObject(pod.spec.nodeSelector) ?? {})) {
+    if (node.labels[key] !== value) return false;
+  }
+  const affinity = asObject(asObject(pod.spec.affinity)?.nodeAffinity);
+  const required = asObject(affinity?.requiredDuringSchedulingIgnoredDuringExecution);
+  if (!required) return true;
+  // The terms are alternatives, and an empty term matches nothing.
+  return asArray(required.nodeSelectorTerms).some((term) => matchesTerm(asObject(term), node));
+}
+
+function matchesTerm(term: Readonly<Record<string, unknown>> | undefined, node: NodeInfo): boolean {
+  const expressions = asArray(term?.matchExpressions);
+  const fields = asArray(term?.matchFields);
+  if (expressions.length + fields.length === 0) return false;
+  return (
+    expressions.every((expression) => matches(asObject(expression), (key) => node.labels[key])) &&
+    fields.every((field) => matches(asObject(field), (key) => (key === 'metadata.name' ? node.name : undefined)))
+  );
+}
+
+function matches(
+  requirement: Readonly<Record<string, unknown>> | undefined,
+  read: (key: string) => string | undefined,
+): boolean {
+  const actual = read(String(requirement?.key));
+  const values = asArray(requirement?.values).map(String);
+  switch (requirement?.operator) {
+    case 'In':
+      return actual !== undefined && values.includes(actual);
+    case 'NotIn':
+      return actual === undefined || !values.includes(actual);
+    case 'Exists':
+      return actual !== undefined;
+    case 'DoesNotExist':
+      return actual === undefined;
+    case 'Gt':
+      return compared(actual, values[0], (a, b) => a > b);
+    case 'Lt':
+      return compared(actual, values[0], (a, b) => a < b);
+    default:
+      return false;
+  }
+}
+
+const INTEGER = /^[+-]?\d{1,19}$/;
+
+function compared(
+  actual: string | undefined,
+  limit: string | undefined,
+  test: (a: bigint, b: bigint) => boolean,
+): boolean {
+  if (actual === undefined || limit === undefined || !INTEGER.test(actual) || !INTEGER.test(limit)) return false;
+  return test(BigInt(actual), BigInt(limit));
+}

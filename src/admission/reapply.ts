@@ -1,0 +1,104 @@
+import { CAP_VARIABLES } from '../policy/cap-variables.ts';
+import { gpuResource } from '../policy/resources.ts';
+import { ORIGINAL, POLICY, readOriginals } from './originals.ts';
+import { type PatchOperation, pointer } from './patch.ts';
+import { asArray, asObject, type JsonObject, viewPod } from './pod.ts';
+import { quantityFromJson } from './quantity.ts';
+import { VISIBLE_DEVICES_VARIABLE } from './visible-devices.ts';
+
+const LISTS = ['initContainers', 'containers'] as const;
+const VARIABLES: ReadonlySet<string> = new Set([
+  VISIBLE_DEVICES_VARIABLE,
+  ...CAP_VARIABLES.flatMap(({ name, insteadOf }) => [name, ...(insteadOf ?? [])]),
+]);
+
+/**
+ * What gpugate changed when a pod was created is put back when the pod's manifest is applied again: without it the API
+ * server refuses the second `kubectl apply` of a bare pod, since resources and env of a pod can't change. It judges
+ * nothing. Only fields that go back to what the running pod has are touched, so it can't grant anything; an update that
+ * asks for something else than the manifest of the first time is left to the API server.
+ */
+export function reapply(object: unknown, before: unknown, extra: readonly string[]): readonly PatchOperation[] {
+  const old = viewPod(before, [], extra);
+  if (!old.annotations.has(POLICY)) return [];
+  const originals = readOriginals(old.annotations);
+  const spec = asObject(asObject(object)?.spec);
+  const oldSpec = asObject(asObject(before)?.spec);
+  const patch: PatchOperation[] = [];
+  for (const list of LISTS) {
+    for (const [index, item] of asArray(spec?.[list]).entries()) {
+      const container = asObject(item);
+      const running = asArray(oldSpec?.[list])
+        .map(asObject)
+        .find((candidate) => candidate?.name === container?.name);
+      if (!container || !running) continue;
+      const path = ['spec', list, index];
+      patch.push(...resourcesBack(container, running, originals.get(String(container.name)), path, extra));
+      patch.push(...envBack(container, running, path));
+    }
+  }
+  return [...patch, ...annotationsBack(object, before)];
+}
+
+/** The GPU resources of the running container, where the update asks for what was asked before the rename. */
+function resourcesBack(
+  container: JsonObject,
+  running: JsonObject,
+  original: ReadonlyMap<string, string> | undefined,
+  path: readonly (string | number)[],
+  extra: readonly string[],
+): readonly PatchOperation[] {
+  if (!original) return [];
+  const limits = asObject(asObject(container.resources)?.limits) ?? {};
+  const again = [...original].every(([name, quantity]) => sameQuantity(limits[name], quantity));
+  return again ? [putBack(container, running, path, extra)].flat() : [];
+}
+
+function putBack(
+  container: JsonObject,
+  running: JsonObject,
+  path: readonly (string | number)[],
+  extra: readonly string[],
+): readonly PatchOperation[] {
+  const resources = asObject(container.resources) ?? {};
+  const old = asObject(running.resources) ?? {};
+  const merged: Record<string, unknown> = { ...resources };
+  for (const list of ['limits', 'requests']) {
+    const others = Object.entries(asObject(resources[list]) ?? {}).filter(([name]) => !gpuResource(name, extra));
+    const gpus = Object.entries(asObject(old[list]) ?? {}).filter(([name]) => gpuResource(name, extra));
+    merged[list] = Object.fromEntries([...others, ...gpus]);
+  }
+  if (sameJson(resources, merged)) return [];
+  return [{ op: 'add', path: pointer([...path, 'resources']), value: merged }];
+}
+
+/** The whole env is put back as it runs when only variables that gpugate may have set differ. */
+function envBack(container: JsonObject, running: JsonObject, path: readonly (string | number)[]): readonly PatchOperation[] {
+  const wanted = asArray(container.env);
+  const actual = asArray(running.env);
+  if (sameJson(wanted, actual)) return [];
+  const others = (env: readonly unknown[]) => env.filter((entry) => !VARIABLES.has(String(asObject(entry)?.name)));
+  if (!sameJson(others(wanted), others(actual))) return [];
+  return [{ op: 'add', path: pointer([...path, 'env']), value: actual }];
+}
+
+function annotationsBack(object: unknown, before: unknown): readonly PatchOperation[] {
+  const annotations = asObject(asObject(asObject(object)?.metadata)?.annotations);
+  const old = asObject(asObject(asObject(before)?.metadata)?.annotations) ?? {};
+  const lost = [POLICY, ORIGINAL].filter((name) => Object.hasOwn(old, name) && annotations?.[name] !== old[name]);
+  if (lost.length === 0) return [];
+  const parent: PatchOperation[] = annotations ? [] : [{ op: 'add', path: '/metadata/annotations', value: {} }];
+  return [
+    ...parent,
+    ...lost.map((name) => ({ op: 'add' as const, path: pointer(['metadata', 'annotations', name]), value: old[name] })),
+  ];
+}
+
+function sameQuantity(value: unknown, text: string): boolean {
+  const quantity = quantityFromJson(value);
+  return quantity !== undefined && quantity.nano === quantityFromJson(text)?.nano;
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

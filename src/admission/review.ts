@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { PatchOperation } from './patch.ts';
+
+const VERSIONS = ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1'] as const;
+const DEFAULT_VERSION = VERSIONS[0];
+
+const optionalText = z.string().nullish().transform((value) => value ?? undefined);
+
+/** The parts of an AdmissionRequest that are read. Loose: fields of newer API servers pass by. */
+const requestSchema = z.looseObject({
+  uid: z.string().min(1),
+  kind: z.looseObject({ group: z.string().default(''), version: z.string().default(''), kind: z.string() }),
+  subResource: optionalText,
+  name: optionalText,
+  namespace: optionalText,
+  operation: z.string(),
+  object: z.unknown(),
+  oldObject: z.unknown(),
+  dryRun: z.boolean().nullish().transform((value) => value ?? false),
+  userInfo: z.looseObject({ username: z.string().optional() }).nullish(),
+});
+
+export type AdmissionRequest = z.output<typeof requestSchema>;
+
+/** A cause of a denial, for programs: `details.causes[]` of the Status. */
+export interface Cause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+}
+
+/** What is answered to one request. */
+export interface Answer {
+  readonly allowed: boolean;
+  /** HTTP code of the Status that the client gets; only with a denial. */
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly causes?: readonly Cause[];
+  readonly warnings: readonly string[];
+  readonly patch?: readonly PatchOperation[];
+  /** Keys without a slash: the API server puts the webhook's name before them. */
+  readonly auditAnnotations: Readonly<Record<string, string>>;
+}
+
+export type ReviewRead =
+  | { readonly ok: true; readonly apiVersion: string; readonly request: AdmissionRequest }
+  | { readonly ok: false; readonly apiVersion: string; readonly uid: string; readonly code: number; readonly message: string };
+
+/** Reads a parsed AdmissionReview. What can't be read is told with the uid where there is one, so that the answer can carry it. */
+export function readReview(body: unknown): ReviewRead {
+  const envelope = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
+  const uid = uidOf(envelope.request);
+  const known = VERSIONS.find((version) => version === envelope.apiVersion);
+  const refuse = (message: string) => ({ ok: false as const, apiVersion: known ?? DEFAULT_VERSION, uid, code: 400, message });
+  if (envelope.kind !== 'AdmissionReview') {
+    return refuse(`kind is ${told(envelope.kind)}; this webhook reads AdmissionReview objects`);
+  }
+  if (!known) return refuse(`apiVersion is ${told(envelope.apiVersion)}; this webhook answers ${VERSIONS.join(' and ')}`);
+  if (envelope.request === undefined || envelope.request === null) return refuse('the AdmissionReview has no request');
+  const request = requestSchema.safeParse(envelope.request);
+  if (request.success) return { ok: true, apiVersion: known, request: request.data };
+  const [issue] = request.error.issues;
+  return refuse(`request.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not understood'}`);
+}
+
+/** The AdmissionReview that answers a request. A patch stands only in an answer that allows. */
+export function writeReview(apiVersion: string, uid: string, answer: Answer): object {
+  const { allowed, warnings, patch, auditAnnotations } = answer;
+  return {
+    apiVersion,
+    kind: 'AdmissionReview',
+    response: {
+      uid,
+      allowed,
+      ...(allowed ? {} : { status: statusOf(answer) }),
+      ...(allowed && patch && patch.length > 0
+        ? { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
+        : {}),
+      ...(warnings.length > 0 ? { warnings } : {}),
+      ...(Object.keys(auditAnnotations).length > 0 ? { auditAnnotations } : {}),
+    },
+  };
+}
+
+function statusOf({ code = 403, reason = 'Forbidden', message = '', causes = [] }: Answer): object {
+  return {
+    status: 'Failure',
+    code,
+    reason,
+    message,
+    ...(causes.length > 0 ? { details: { causes } } : {}),
+  };
+}
+
+function uidOf(request: unknown): string {
+  const uid = typeof request === 'object' && request !== null ? (request as { uid?: unknown }).uid : undefined;
+  return typeof uid === 'string' ? uid : '';
+}
+
+function told(value: unknown): string {
+  return typeof value === 'string' ? `"${value.slice(0, 80)}"` : 'missing';
+}

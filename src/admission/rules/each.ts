@@ -1,0 +1,42 @@
+import type { Context } from '../context.ts';
+import type { Code, ContainerAt, Finding, Severity } from '../findings.ts';
+import { type Asked, type ContainerView, fieldPath, type GpuAsk } from '../pod.ts';
+
+/** Every GPU resource of every judged container. */
+export function* eachAsk(context: Context): Iterable<{ container: ContainerView; ask: GpuAsk }> {
+  for (const container of context.containers) {
+    for (const ask of container.gpus) yield { container, ask };
+  }
+}
+
+/** Every value that stands for a GPU resource, limits before requests as the API server reads them. */
+export function* eachValue(
+  context: Context,
+): Iterable<{ container: ContainerView; ask: GpuAsk; list: 'limits' | 'requests'; asked: Asked }> {
+  for (const { container, ask } of eachAsk(context)) {
+    if (ask.limit) yield { container, ask, list: 'limits', asked: ask.limit };
+    if (ask.request) yield { container, ask, list: 'requests', asked: ask.request };
+  }
+}
+
+export function resourceField(container: ContainerAt, list: 'limits' | 'requests', resource: string): string {
+  return fieldPath([...container.path, 'resources', list, resource]);
+}
+
+/** A finding about one container. */
+export function found(
+  code: Code,
+  severity: Severity,
+  container: ContainerView,
+  details: Pick<Finding, 'field' | 'message' | 'fix'> & Partial<Pick<Finding, 'value' | 'refusedAnyway'>>,
+): Finding {
+  const { path, field, name } = container;
+  return { code, severity, container: { path, field, name }, ...details };
+}
+
+/** A JSON value as people would write it, cut to what a message can hold. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  const visible = text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+  return visible.length > 40 ? `${visible.slice(0, 40)}...` : visible;
+}

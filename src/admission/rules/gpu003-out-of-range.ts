@@ -1,0 +1,35 @@
+import type { Rule } from '../context.ts';
+import { isWhole, wholeUnits } from '../quantity.ts';
+import { eachAsk, found, resourceField } from './each.ts';
+
+const MOST = 2n ** 31n - 1n;
+
+/**
+ * GPU003: a negative count, which the API server refuses, or one beyond any machine, which it lets through: its own
+ * arithmetic overflows (2^63 passes the integer test).
+ */
+export const outOfRange: Rule = {
+  needs: 'arithmetic',
+  *check({ policy, ...context }) {
+    for (const { container, ask } of eachAsk({ policy, ...context })) {
+      const list = ask.limit ? 'limits' : 'requests';
+      const quantity = (ask.limit ?? ask.request)?.quantity;
+      if (!quantity) continue;
+      const details = { field: resourceField(container, list, ask.resource.name), value: quantity.text };
+      if (quantity.nano < 0n) {
+        yield found('GPU003', 'error', container, {
+          ...details,
+          message: `${ask.resource.name} is ${quantity.text}; a count can't be negative.`,
+          fix: 'Ask for 1 or more, or remove the line.',
+          refusedAnyway: true,
+        });
+      } else if (isWhole(quantity) && wholeUnits(quantity) > MOST) {
+        yield found('GPU003', policy.governed ? 'error' : 'warning', container, {
+          ...details,
+          message: `${ask.resource.name} is ${quantity.text.slice(0, 40)}, more GPUs than any machine has.`,
+          fix: 'Check the suffix: 1k is a thousand GPUs, 1Ki is 1024.',
+        });
+      }
+    }
+  },
+};

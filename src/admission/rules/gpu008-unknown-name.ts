@@ -1,0 +1,23 @@
+import { misspeltGpuResource } from '../../policy/resources.ts';
+import type { Rule } from '../context.ts';
+import { fieldPath } from '../pod.ts';
+import { found } from './each.ts';
+
+/** GPU008: a resource name that looks like a GPU's and that no device plugin advertises: such a pod waits for ever. */
+export const unknownName: Rule = {
+  needs: 'arithmetic',
+  *check(context) {
+    for (const container of context.containers) {
+      for (const name of container.otherResources) {
+        const meant = misspeltGpuResource(name, context.snapshot.gpuResources);
+        if (!meant) continue;
+        yield found('GPU008', 'warning', container, {
+          field: fieldPath([...container.path, 'resources', 'limits', name]),
+          value: name,
+          message: `${name} is a name that no device plugin advertises.`,
+          fix: `Did you mean ${meant}?`,
+        });
+      }
+    }
+  },
+};

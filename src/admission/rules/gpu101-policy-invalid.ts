@@ -1,0 +1,37 @@
+import type { PolicyProblem } from '../../policy/policy.ts';
+import type { Rule } from '../context.ts';
+import type { Finding, Severity } from '../findings.ts';
+import { asksForGpu } from '../pod.ts';
+import { shown } from './each.ts';
+
+/**
+ * GPU101: a policy, label or annotation that is not understood is never guessed at: GPU pods of the namespace are refused
+ * with its name until it is corrected. Unknown labels are warnings.
+ */
+export const policyInvalid: Rule = {
+  needs: 'guard',
+  *check(context) {
+    const { policy } = context;
+    const wantsGpu = context.containers.some(asksForGpu);
+    if (wantsGpu) {
+      for (const problem of policy.problems) yield aboutPolicy(problem, 'error');
+      const { problem } = context.profile();
+      if (problem?.code === 'GPU101') yield problem;
+      yield* context.cap().findings.filter((finding) => finding.code === 'GPU101');
+    }
+    for (const problem of policy.warnings) yield aboutPolicy(problem, 'warning');
+  },
+};
+
+function aboutPolicy(problem: PolicyProblem, severity: Severity): Finding {
+  const value = problem.value === undefined ? {} : { value: problem.value };
+  const saying = problem.value === undefined ? problem.where : `${problem.where} is "${shown(problem.value)}", which`;
+  return {
+    code: problem.code,
+    severity,
+    field: 'metadata.namespace',
+    ...value,
+    message: `${saying} ${problem.message}.`,
+    fix: problem.fix,
+  };
+}

@@ -1,0 +1,42 @@
+import type { Rule } from '../context.ts';
+import { type ContainerView, fieldPath, unitsAsked } from '../pod.ts';
+import { droppedBesideRename } from '../rename.ts';
+import { podTotal } from '../totals.ts';
+import { found } from './each.ts';
+
+/** GPU102: more GPUs than the policy allows, in one container or in the pod (native sidecars run beside the app). */
+export const tooMany: Rule = {
+  needs: 'policy',
+  *check(context) {
+    const { perContainer, perPod } = context.policy.maxGpus;
+    const units = (container: ContainerView, resource?: string) =>
+      container.gpus
+        .filter((ask) => resource === undefined || ask.resource.name === resource)
+        .filter((ask) => !droppedBesideRename(context, container, ask))
+        .reduce((sum, ask) => sum + (unitsAsked(ask) ?? 0n), 0n);
+
+    for (const container of context.containers) {
+      const asked = units(container);
+      if (perContainer === undefined || asked <= BigInt(perContainer)) continue;
+      yield found('GPU102', 'error', container, {
+        field: fieldPath([...container.path, 'resources', 'limits']),
+        value: String(asked),
+        message: `asks for ${asked} GPUs; the policy allows ${perContainer} a container.`,
+        fix: `Ask for at most ${perContainer}.`,
+      });
+    }
+
+    const names = new Set(context.containers.flatMap((container) => container.gpus.map((ask) => ask.resource.name)));
+    // Init containers hand a resource on to the app, but only under the same name: totals are by name, then added up.
+    const total = [...names].reduce((sum, name) => sum + podTotal(context.containers, (c) => units(c, name)), 0n);
+    if (perPod === undefined || total <= BigInt(perPod)) return;
+    yield {
+      code: 'GPU102',
+      severity: 'error',
+      field: fieldPath([...context.pod.path, 'spec']),
+      value: String(total),
+      message: `the pod takes ${total} GPUs in all; the policy allows ${perPod} a pod.`,
+      fix: `Ask for at most ${perPod} over all containers that run at the same time.`,
+    };
+  },
+};

@@ -1,0 +1,24 @@
+import type { Rule } from '../context.ts';
+import { finalResource } from '../context.ts';
+import { unitsAsked } from '../pod.ts';
+import { eachAsk, found, resourceField } from './each.ts';
+
+/** GPU112: several slices for one container. A CUDA process sees one MIG device, so the others would lie idle. */
+export const severalSlices: Rule = {
+  needs: 'policy',
+  *check(context) {
+    const { mig } = context.policy;
+    if (!mig || mig.multiple === 'allow') return;
+    for (const { container, ask } of eachAsk(context)) {
+      const units = unitsAsked(ask) ?? 0n;
+      const resource = finalResource(context, ask);
+      if (units < 2n || !resource.startsWith('nvidia.com/mig-')) continue;
+      yield found('GPU112', mig.multiple === 'deny' ? 'error' : 'warning', container, {
+        field: resourceField(container, 'limits', ask.resource.name),
+        value: String(units),
+        message: `would get ${units} slices ${resource}; a CUDA process sees only one of them.`,
+        fix: `Ask for 1, for a larger profile, or run ${units} pods.`,
+      });
+    }
+  },
+};

@@ -1,0 +1,28 @@
+import type { Rule } from '../context.ts';
+import { asksForGpu } from '../pod.ts';
+import { VISIBLE_DEVICES_VARIABLE } from '../visible-devices.ts';
+
+/**
+ * GPU150: NVIDIA_VISIBLE_DEVICES=void on a container that asks for no GPU. An image may carry `all`, which a webhook can't
+ * see; an explicit value in the pod is the only sure close, and `void` (not `none`) keeps the runtime from touching it.
+ * A container with a DRA claim may get its GPU that way and is left alone.
+ */
+export const setVoid: Rule = {
+  needs: 'guard',
+  *check({ policy, containers }) {
+    if (policy.visibleDevices !== 'void') return;
+    for (const container of containers) {
+      if (asksForGpu(container) || container.hasClaims) continue;
+      if (container.env.some((entry) => entry.name === VISIBLE_DEVICES_VARIABLE)) continue;
+      yield {
+        type: 'set-env',
+        code: 'GPU150',
+        container,
+        name: VISIBLE_DEVICES_VARIABLE,
+        value: 'void',
+        reason: `${VISIBLE_DEVICES_VARIABLE}=void, since it asks for no GPU`,
+        required: true,
+      };
+    }
+  },
+};

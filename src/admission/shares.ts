@@ -1,0 +1,48 @@
+import type { EffectivePolicy } from '../policy/policy.ts';
+import { gpuResource } from '../policy/resources.ts';
+import type { PodView } from './pod.ts';
+import { canReach } from './reach.ts';
+import type { NodeInfo, Snapshot } from './snapshot.ts';
+
+/** The GPUs of one node that are shared: whole memory of one GPU in MiB, and how many units share it. */
+export interface SharedGpu {
+  readonly product: string;
+  readonly totalMiB: number;
+  readonly replicas: number;
+}
+
+const MEMORY = 'nvidia.com/gpu.memory';
+const REPLICAS = 'nvidia.com/gpu.replicas';
+const STRATEGY = 'nvidia.com/gpu.sharing-strategy';
+const PRODUCT = 'nvidia.com/gpu.product';
+
+/**
+ * The shared GPUs that a pod asking for these resources can land on, by the labels of feature discovery: gpu.memory is
+ * one whole GPU's, never divided; gpu.replicas is per GPU. Cordoned and NotReady nodes count, so that a cap does not
+ * move with them.
+ */
+export function reachableSharedGpus(
+  pod: PodView,
+  policy: EffectivePolicy,
+  snapshot: Snapshot,
+  resources: ReadonlySet<string>,
+): readonly SharedGpu[] {
+  const strategy = policy.sharing === 'mps' ? 'mps' : 'time-slicing';
+  return snapshot.nodes.flatMap((node) => {
+    const totalMiB = wholeNumber(node.labels[MEMORY]);
+    const replicas = wholeNumber(node.labels[REPLICAS]);
+    if (node.labels[STRATEGY] !== strategy || !totalMiB || !replicas || replicas < 2) return [];
+    if (!offers(node, resources) || !canReach(pod, node)) return [];
+    return [{ product: node.labels[PRODUCT] ?? 'unknown product', totalMiB, replicas }];
+  });
+}
+
+/** A node whose plugin has not registered yet has no GPU resource at all and counts by its labels. */
+function offers(node: NodeInfo, resources: ReadonlySet<string>): boolean {
+  const names = Object.keys(node.allocatable).filter((name) => gpuResource(name));
+  return names.length === 0 || names.some((name) => resources.has(name));
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}

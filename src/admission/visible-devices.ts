@@ -1,0 +1,34 @@
+import type { ContainerView, EnvEntry } from './pod.ts';
+
+export const VISIBLE_DEVICES_VARIABLE = 'NVIDIA_VISIBLE_DEVICES';
+
+/**
+ * Variables by which a container names devices itself (nvidia-container-toolkit internal/config/image/cuda_image.go).
+ * DOCKER_RESOURCE_GPU is the toolkit's sample of a swarm-resource name; the MIG ones open all MIG devices to their holder.
+ */
+export const GUARDED_VARIABLES = [
+  VISIBLE_DEVICES_VARIABLE,
+  'DOCKER_RESOURCE_GPU',
+  'NVIDIA_MIG_CONFIG_DEVICES',
+  'NVIDIA_MIG_MONITOR_DEVICES',
+] as const;
+
+/** `void` and empty leave a container untouched; `none` gives driver files and no device. */
+const HARMLESS = new Set(['', 'void', 'none']);
+
+/** The entries of a container that open devices, each with what it does. A value that can't be seen counts as one that does. */
+export function guardedEntries(
+  container: ContainerView,
+): readonly { readonly entry: EnvEntry; readonly why: string }[] {
+  return container.env.flatMap((entry) => {
+    if (!(GUARDED_VARIABLES as readonly string[]).includes(entry.name)) return [];
+    if (entry.value === undefined)
+      return [{ entry, why: 'takes its value from elsewhere (valueFrom) and may open any GPU' }];
+    if (entry.value.includes('$(')) return [{ entry, why: 'is expanded from another variable and may open any GPU' }];
+    const devices = entry.value.split(',').map((device) => device.trim());
+    // The runtime takes the whole list as void when void stands anywhere in it.
+    if (devices.includes('void') || devices.every((device) => HARMLESS.has(device))) return [];
+    const twice = entry.overridden ? ' in the first of several entries' : '';
+    return [{ entry, why: `is ${devices.includes('all') ? 'all' : `"${devices[0]}"`}${twice}: it opens devices` }];
+  });
+}

@@ -1,0 +1,64 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A certificate with its key, checked: they parse, belong together, and are valid now. */
+export interface Pair {
+  /** PEM, the leaf first, with what intermediates the file holds. */
+  readonly certificate: string;
+  /** PEM. */
+  readonly key: string;
+  readonly leaf: X509Certificate;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+/** The names that a mounted Secret of type kubernetes.io/tls gives its files. */
+export const CERTIFICATE_FILE = 'tls.crt';
+export const KEY_FILE = 'tls.key';
+
+/** The two files as they are, unchecked. */
+export interface PairText {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Reads both files. Throws what the file system says. */
+export async function readPair(dir: string): Promise<PairText> {
+  const certificate = await readFile(join(dir, CERTIFICATE_FILE), 'utf8');
+  const key = await readFile(join(dir, KEY_FILE), 'utf8');
+  return { certificate, key };
+}
+
+/** Checks a pair. Throws an Error of one line that names the file and the fix. */
+export function checkPair(dir: string, { certificate, key }: PairText, now = new Date()): Pair {
+  const certificateFile = join(dir, CERTIFICATE_FILE);
+  const keyFile = join(dir, KEY_FILE);
+  const leaf = attempt(() => new X509Certificate(certificate));
+  if (leaf === undefined)
+    throw new Error(`${certificateFile}: not a PEM certificate; put the server certificate there`);
+  const privateKey = attempt(() => createPrivateKey(key));
+  if (privateKey === undefined)
+    throw new Error(`${keyFile}: not a PEM private key without a passphrase; put the key of ${CERTIFICATE_FILE} there`);
+  if (!leaf.checkPrivateKey(privateKey))
+    throw new Error(`${keyFile}: not the key of ${CERTIFICATE_FILE}; put a matching pair there`);
+  const notBefore = leaf.validFromDate;
+  const notAfter = leaf.validToDate;
+  if (now >= notAfter) throw new Error(`${certificateFile}: expired at ${notAfter.toISOString()}; renew it`);
+  if (now < notBefore)
+    throw new Error(`${certificateFile}: not valid before ${notBefore.toISOString()}; check the clock, or renew it`);
+  return { certificate, key, leaf, notBefore, notAfter };
+}
+
+/** Reads and checks the pair of a directory. Throws an Error of one line that names the file and the fix. */
+export async function loadPair(dir: string): Promise<Pair> {
+  return checkPair(dir, await readPair(dir));
+}
+
+function attempt<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,157 @@
+import type { KubeConfig, RequestContext, ResponseContext } from '@kubernetes/client-node';
+
+/** An answer of the API server other than 200. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** What its Retry-After header asks for. */
+  readonly retryAfterMs: number;
+
+  constructor(status: number, message: string, retryAfterMs = 0) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Query parameters of a request; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The two ways in which gpugate reads from an API server. Both throw ApiError for an answer other than 200. */
+export interface ApiClient {
+  /** The JSON at a path. */
+  get(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
+  /** The lines of a streamed answer, as they come; ends when the server closes, throws when the connection breaks. */
+  lines(path: string, query: Query, signal: AbortSignal): AsyncIterable<string>;
+  /** Ends idle connections. */
+  close(): Promise<void>;
+}
+
+type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>;
+
+/** Connections are renewed after this time, so that a rotated CA or client certificate takes effect. */
+const RENEW_CONNECTIONS_MS = 10 * 60_000;
+
+/** etcd takes 1.5 MiB an object, gRPC's and the API server's limits are 2 to 3 MiB: a longer line is not an event. */
+const LONGEST_LINE = 8 << 20;
+
+/**
+ * A client for the cluster of a kubeconfig file, or else of KUBECONFIG, ~/.kube/config or the pod's service account.
+ * Throws an Error that names the file when there is none.
+ *
+ * The only file that uses @kubernetes/client-node, for kubeconfig, credentials and transport; imported when first
+ * needed, for it takes longer to load than the rest of gpugate. Its informer and Watch are not used: the former ends at
+ * the first error (2.0.1, dist/cache.js doneHandler), the latter passes over lines it can't parse (dist/watch.js).
+ */
+export async function connect(kubeconfig?: string): Promise<ApiClient> {
+  const { IsomorphicFetchHttpLibrary, HttpMethod, KubeConfig, RequestContext } = await import(
+    '@kubernetes/client-node'
+  );
+  const config = new KubeConfig();
+  const server = load(config, kubeconfig);
+  const http = new IsomorphicFetchHttpLibrary();
+  let pool: { readonly dispatcher: Dispatcher | undefined; readonly since: number } | undefined;
+
+  async function send(path: string, query: Query, signal: AbortSignal): Promise<ResponseContext> {
+    const context = new RequestContext(server + path, HttpMethod.GET);
+    for (const [key, value] of Object.entries(query)) {
+      if (value !== undefined) context.setQueryParam(key, String(value));
+    }
+    await config.applySecurityAuthentication(context);
+    context.setHeaderParam('Accept', 'application/json');
+    context.setHeaderParam('User-Agent', 'gpugate');
+    context.setSignal(signal);
+    // client-node makes new connections for every request (dist/config.js createDispatcher); ours are kept.
+    if (pool && Date.now() - pool.since > RENEW_CONNECTIONS_MS) renew();
+    pool ??= { dispatcher: context.getDispatcher(), since: Date.now() };
+    if (pool.dispatcher) context.setDispatcher(pool.dispatcher);
+    const response = await http
+      .send(context)
+      .toPromise()
+      .catch((error: Error) => {
+        // The pool may hold more connections that are as dead as this one.
+        if (!signal.aborted) renew();
+        throw readable(error);
+      });
+    if (response.httpStatusCode !== 200) throw await apiError(response);
+    return response;
+  }
+
+  function renew(): void {
+    pool?.dispatcher?.close().catch(() => {});
+    pool = undefined;
+  }
+
+  return {
+    async get(path, query, signal) {
+      const response = await send(path, query, signal).catch((error: Error) => {
+        if (error instanceof ApiError || signal.aborted) throw error;
+        // An idle connection may have outlived the API server; a fresh one tells.
+        return send(path, query, signal);
+      });
+      return JSON.parse(await response.body.text());
+    },
+    async *lines(path, query, signal) {
+      const response = await send(path, query, signal);
+      const body = response.body.stream();
+      if (body) yield* splitLines(body as unknown as AsyncIterable<Uint8Array>);
+    },
+    async close() {
+      await pool?.dispatcher?.destroy();
+      pool = undefined;
+    },
+  };
+}
+
+function load(config: KubeConfig, kubeconfig: string | undefined): string {
+  try {
+    if (kubeconfig) config.loadFromFile(kubeconfig);
+    else config.loadFromDefault();
+  } catch (error) {
+    throw new Error(`kubeconfig ${kubeconfig ?? process.env.KUBECONFIG ?? ''}: ${(error as Error).message}`);
+  }
+  const cluster = config.getCurrentCluster();
+  if (!cluster) throw new Error(`kubeconfig ${kubeconfig ?? process.env.KUBECONFIG ?? ''}: no current-context`);
+  // What loadFromDefault answers when it finds nothing.
+  if (!kubeconfig && cluster.name === 'cluster' && cluster.server === 'http://localhost:8080') {
+    throw new Error('no cluster: neither a kubeconfig (KUBECONFIG, ~/.kube/config) nor a service account is there');
+  }
+  return cluster.server.replace(/\/+$/, '');
+}
+
+async function apiError(response: ResponseContext): Promise<ApiError> {
+  const text = await response.body.text().catch(() => '');
+  const retryAfterMs = Number(response.headers['retry-after'] ?? 0) * 1000 || 0;
+  return new ApiError(response.httpStatusCode, messageOf(text) ?? `HTTP ${response.httpStatusCode}`, retryAfterMs);
+}
+
+/** The message of a Status object; else the first part of the text. */
+function messageOf(text: string): string | undefined {
+  try {
+    const status: unknown = JSON.parse(text);
+    if (typeof status === 'object' && status !== null && 'message' in status) return String(status.message);
+  } catch {
+    // A proxy's page, or a plain text of the API server's filters.
+  }
+  return text.trim().slice(0, 200) || undefined;
+}
+
+/** undici says only "fetch failed"; the reason is the cause. */
+function readable(error: Error): Error {
+  const { cause } = error;
+  return cause instanceof Error ? new Error(`${error.message}: ${cause.message || cause.name}`, { cause }) : error;
+}
+
+async function* splitLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    const text = decoder.decode(chunk, { stream: true });
+    rest += text;
+    if (rest.length > LONGEST_LINE) throw new Error(`a line of a watch is longer than ${LONGEST_LINE} bytes`);
+    if (!text.includes('\n')) continue;
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}

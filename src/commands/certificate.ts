@@ -1,0 +1,44 @@
+import type { Logger } from 'pino';
+import { developmentCertificates } from '../certificates/development.ts';
+import type { Pair } from '../certificates/pair.ts';
+import { loadPair } from '../certificates/pair.ts';
+import { watchPair } from '../certificates/watch.ts';
+import type { App } from '../server/app.ts';
+import type { Metrics } from '../server/metrics.ts';
+import { EXIT, failure } from './exit.ts';
+import { insideCluster, orInput } from './sources.ts';
+
+/**
+ * The pair to serve. Outside a pod, development certificates are made or renewed first; in one, nobody would trust
+ * them, so a missing Secret stops the start instead.
+ */
+export async function startingPair(dir: string, logger: Logger): Promise<Pair> {
+  if (!insideCluster()) {
+    const development = await orInput(developmentCertificates(dir));
+    if (development.done === 'made') logger.info({ dir }, 'made development certificates');
+    if (development.done === 'renewed') logger.info({ dir, why: development.why }, 'renewed development certificates');
+  }
+  try {
+    return await loadPair(dir);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const missing = `${dir}: no certificate; mount a Secret with tls.crt and tls.key there`;
+    throw failure(EXIT.input, code === 'ENOENT' ? missing : message);
+  }
+}
+
+/** Serves what is put into the directory from now on. Returns what ends that. */
+export function followPair(dir: string, pair: Pair, app: App, metrics: Metrics, logger: Logger): () => void {
+  return watchPair(dir, {
+    pair,
+    onPair: (next) => {
+      app.usePair(next);
+      metrics.certificateReloads.inc({ result: 'success' });
+      logger.info({ serial: next.leaf.serialNumber, notAfter: next.notAfter.toISOString() }, 'certificate reloaded');
+    },
+    onFault: (error) => {
+      metrics.certificateReloads.inc({ result: 'failure' });
+      logger.error({ reason: error.message }, 'certificate not reloaded, the last good pair serves on');
+    },
+  });
+}

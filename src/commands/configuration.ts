@@ -1,0 +1,104 @@
+import { statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { FLAGS } from './flags.ts';
+
+/** What `serve` was told, checked. Times are in milliseconds; paths that weren't given are undefined. */
+export type Configuration = z.output<typeof schema>;
+
+/** The configuration, or one line for each mistake: which flag and variable, the value, and the fix. */
+export type Read =
+  | { readonly ok: true; readonly configuration: Configuration }
+  | { readonly ok: false; readonly mistakes: readonly string[] };
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
+const HOSTNAME = new RegExp(`^(?=.{1,253}$)(?![\\d.]+$)${LABEL}(\\.${LABEL})*$`, 'i');
+const LONGEST_DELAY_MS = 300_000;
+
+const host = z.string().refine((value) => isIP(value) !== 0 || HOSTNAME.test(value), {
+  error: 'is not an address; give one of this machine, such as 127.0.0.1, or 0.0.0.0 for all',
+});
+const port = z
+  .string()
+  .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65535, {
+    error: 'is not a port; give a whole number from 1 to 65535, or 0 for any free one',
+  })
+  .transform(Number);
+const delay = z
+  .string()
+  .refine((value) => milliseconds(value) <= LONGEST_DELAY_MS, {
+    error: 'is not a time up to 300 s; give one such as 10s, 500ms or 0',
+  })
+  .transform(milliseconds);
+const directory = z.string().refine((path) => typeOf(path) === 'directory', {
+  error: 'is not a directory; give one that exists',
+});
+const file = z.string().refine((path) => typeOf(path) === 'file', { error: 'is not a file; give one that exists' });
+
+const schema = z.object({
+  host,
+  port,
+  metricsPort: port,
+  certDir: z.string().refine((path) => typeOf(path) !== 'file', { error: 'is a file; give a directory' }),
+  policies: directory.optional(),
+  namespaces: file.optional(),
+  nodes: file.optional(),
+  kubeconfig: file.optional(),
+  logLevel: z.enum(LEVELS, { error: `is not a level; give one of ${LEVELS.join(', ')}` }),
+  shutdownDelay: delay,
+  welcome: z.boolean().optional(),
+});
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks what the command line and the environment say. `sourceOf` tells where a value came from, as commander's
+ * `getOptionValueSource` does.
+ * @example
+ * readConfiguration(command.opts(), (flag) => command.getOptionValueSource(flag));
+ */
+export function readConfiguration(values: Values, sourceOf: (flag: string) => string | undefined): Read {
+  const read = schema.safeParse(values);
+  const wrong: readonly (readonly [string, string])[] = [
+    ...(read.error?.issues ?? []).map(({ path, message }) => [String(path[0]), message] as const),
+    ...clashes(values),
+  ];
+  if (read.success && wrong.length === 0) return { ok: true, configuration: read.data };
+  return {
+    ok: false,
+    mistakes: wrong.map(
+      ([flag, message]) => `${nameOf(flag, sourceOf(flag))}: ${JSON.stringify(values[flag])} ${message}`,
+    ),
+  };
+}
+
+/** Settings that are fine each, but not together. */
+function clashes({ port, metricsPort, kubeconfig, namespaces, nodes }: Values): [string, string][] {
+  const found: [string, string][] = [];
+  if (port === metricsPort && port !== '0')
+    found.push(['metricsPort', 'is the port of the webhook too; give another one']);
+  if (kubeconfig === undefined) return found;
+  if (namespaces !== undefined) found.push(['namespaces', 'stands beside --kubeconfig; leave out one of the two']);
+  if (nodes !== undefined) found.push(['nodes', 'stands beside --kubeconfig; leave out one of the two']);
+  return found;
+}
+
+function nameOf(flag: string, source: string | undefined): string {
+  const known = FLAGS[flag];
+  if (known === undefined) return flag;
+  return source === 'env' ? `${known.variable} (${known.long})` : `${known.long} (${known.variable})`;
+}
+
+function milliseconds(text: string): number {
+  const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s)?$/.exec(text) ?? [];
+  return amount === undefined ? Number.POSITIVE_INFINITY : Number(amount) * (unit === 'ms' ? 1 : 1000);
+}
+
+function typeOf(path: string): 'file' | 'directory' | undefined {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'file';
+  } catch {
+    return undefined;
+  }
+}

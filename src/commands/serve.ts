@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import type { FastifyInstance } from 'fastify';
+import type { ClusterSource } from '../cluster/source.ts';
+import { createApp } from '../server/app.ts';
+import { createJudge } from '../server/judge.ts';
+import { createLifecycle } from '../server/lifecycle.ts';
+import { close, listen } from '../server/listen.ts';
+import { createLog, type Log } from '../server/log.ts';
+import { createMetrics } from '../server/metrics.ts';
+import { createOperations } from '../server/operations.ts';
+import { handleCrashes, handleSignals } from '../server/shutdown.ts';
+import { followPair, startingPair } from './certificate.ts';
+import { type Configuration, readConfiguration } from './configuration.ts';
+import { EXIT, failure } from './exit.ts';
+import { addFlags, FLAGS } from './flags.ts';
+import { openPolicies, openSource } from './sources.ts';
+import { VERSION } from './version.ts';
+import { welcome } from './welcome.ts';
+
+/** `gpugate serve` */
+export function configure(command: Command): void {
+  addFlags(command)
+    .option('--welcome', 'say how to try it, once it listens (the default beside --namespaces)')
+    .option('--no-welcome', 'say nothing')
+    .action(async () => {
+      const read = readConfiguration(command.opts(), (flag) => command.getOptionValueSource(flag));
+      if (!read.ok) throw failure(EXIT.usage, read.mistakes.join('\n'));
+      await serve(read.configuration);
+    });
+}
+
+async function serve(configuration: Configuration): Promise<void> {
+  const log = createLog(configuration.logLevel);
+  const { logger } = log;
+  const exit = exitAfter(log);
+  const lifecycle = createLifecycle();
+  let source: ClusterSource | undefined;
+  const metrics = createMetrics(VERSION, () => source?.watches() ?? []);
+  handleCrashes({ lifecycle, logger, exit });
+
+  const pair = await startingPair(configuration.certDir, logger);
+  const policies = await openPolicies(configuration, logger, metrics);
+  const cluster = await openSource(configuration, logger);
+  source = cluster;
+  const synced = { name: 'cluster', problem: () => (cluster.synced() ? undefined : notSynced(cluster)) };
+  const judge = createJudge({ policies, cluster });
+  const app = await createApp({ judge, pair, metrics, logger, lifecycle, checks: [synced] });
+  const operations = createOperations(metrics, app.checks);
+
+  const port = await listenOn('port', app.fastify, configuration);
+  const metricsPort = await listenOn('metricsPort', operations, configuration);
+  const unfollow = followPair(configuration.certDir, pair, app, metrics, logger);
+  handleSignals({
+    lifecycle,
+    logger,
+    exit,
+    delayMs: configuration.shutdownDelay,
+    close: async (hurry) => {
+      unfollow();
+      await close(app.fastify, hurry);
+      await Promise.all([close(operations, hurry), policies.close(), cluster.close()]);
+    },
+  });
+
+  logger.info({ version: VERSION, host: configuration.host, port, metricsPort }, 'listening');
+  if (configuration.welcome ?? configuration.namespaces !== undefined) {
+    process.stderr.write(welcome({ ...configuration, port, metricsPort }));
+  }
+}
+
+async function listenOn(
+  flag: 'port' | 'metricsPort',
+  app: FastifyInstance,
+  configuration: Configuration,
+): Promise<number> {
+  const { host, [flag]: port } = configuration;
+  try {
+    return await listen(app, host, port);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why: Record<string, string> = {
+      EADDRINUSE: `port ${port} of ${host} is taken; end what listens there, or give another port`,
+      EACCES: `port ${port} may not be opened; give one above 1023`,
+      EADDRNOTAVAIL: `${host} is no address of this machine; give another --host`,
+      ENOTFOUND: `${host} is no address of this machine; give another --host`,
+    };
+    const { long, variable } = FLAGS[flag] ?? {};
+    throw failure(EXIT.failed, `${long} (${variable}): ${why[code ?? ''] ?? message}`);
+  }
+}
+
+function notSynced(cluster: ClusterSource): string {
+  const waiting = cluster.watches().filter(({ synced }) => !synced);
+  return `waiting for the first list of ${waiting.map(({ resource }) => resource).join(' and ')}`;
+}
+
+/** What is still to be logged goes out first, unless nobody reads it. */
+function exitAfter(log: Log): (code: number) => void {
+  return (code) => {
+    setTimeout(() => process.exit(code), 1000);
+    log.flush().then(() => process.exit(code));
+  };
+}

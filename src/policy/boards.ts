@@ -1,0 +1,97 @@
+import boardsData from './data/mig-boards.json' with { type: 'json' };
+
+/** A MIG profile of one board: the share of one GPU that one unit of `nvidia.com/mig-<profile>` stands for. */
+export interface BoardProfile {
+  /** Spelling of resources and labels: `1g.10gb.me` (k8s-device-plugin internal/rm/rm.go puts `.` for `+`, nothing else). */
+  readonly profile: string;
+  readonly slices: number;
+  readonly memoryGB: number;
+  readonly max: number;
+  /** MiB that NVML reports; less than the name says. Only where it was measured. */
+  readonly usableMiB?: number;
+}
+
+export interface Board {
+  readonly names: readonly string[];
+  readonly memoryGB: number;
+  readonly computeSlices: number;
+  readonly profiles: readonly BoardProfile[];
+}
+
+/** Every board of data/mig-boards.json (sources and confidence are in the file). */
+export const BOARDS: readonly Board[] = boardsData.map((board) => ({
+  names: board.names,
+  memoryGB: board.memoryGB,
+  computeSlices: board.computeSlices,
+  profiles: board.profiles.map((p) => ({
+    profile: p.name.replace('+', '.'),
+    slices: p.slices,
+    memoryGB: p.memoryGB,
+    max: p.max,
+    ...('nvmlMemoryMB' in p && typeof p.nvmlMemoryMB === 'number' ? { usableMiB: p.nvmlMemoryMB } : {}),
+  })),
+}));
+
+const boardsByProfile = new Map<string, Board[]>();
+for (const board of BOARDS) {
+  for (const { profile } of board.profiles)
+    boardsByProfile.set(profile, [...(boardsByProfile.get(profile) ?? []), board]);
+}
+
+/** The boards that have the profile, none if it is unknown. */
+export function boardsWith(profile: string): readonly Board[] {
+  return boardsByProfile.get(profile) ?? [];
+}
+
+/**
+ * Usable memory of a slice in MiB, at least: the smallest over the boards that have the profile. Where NVML's figure is not
+ * known, the number in the name is read as 10^9 bytes: below the real size on every board whose figure is known.
+ */
+export function usableMiB(profile: string): number | undefined {
+  const sizes = boardsWith(profile).flatMap((board) =>
+    board.profiles
+      .filter((p) => p.profile === profile)
+      .map((p) => p.usableMiB ?? Math.floor((p.memoryGB * 1e9) / 2 ** 20)),
+  );
+  return sizes.length > 0 ? Math.min(...sizes) : undefined;
+}
+
+/** The profile in the spelling of resources: `mig-1g.10gb+me` -> `1g.10gb.me`. */
+export function normalProfile(text: string): string {
+  return text.replace(/^mig-/, '').replace('+', '.');
+}
+
+/** go-nvlib pkg/nvlib/device/mig_profile.go: `[<C>c.]<G>g.<GB>gb[(+|-)attr[,attr]]`. */
+const GRAMMAR = /^(?:(\d+)c\.)?(\d+)g\.(\d+)gb(?:([.-])([a-z][a-z0-9.]*))?$/;
+
+/** Why a profile can't be used, as the end of a sentence that starts with the profile; undefined when a board has it. */
+export function profileProblem(profile: string): string | undefined {
+  const parts = GRAMMAR.exec(profile);
+  if (!parts) return 'is not a MIG profile such as 1g.10gb, 1g.10gb.me or 1g.24gb-me';
+  if (parts[1] !== undefined && parts[1] !== parts[2]) {
+    return 'is a compute-instance profile, which the device plugin never advertises';
+  }
+  if (boardsWith(profile).length > 0) return undefined;
+  return `is on no known board; nearest: ${nearestProfiles(profile).map(describeProfile).join(', ')}`;
+}
+
+/** The real profiles nearest to one of valid grammar: by slices, then size, then variant. */
+function nearestProfiles(profile: string): readonly string[] {
+  const ranked = [...boardsByProfile.keys()]
+    .map((candidate) => ({ candidate, away: profileDistance(profile, candidate) }))
+    .sort((a, b) => a.away - b.away || a.candidate.localeCompare(b.candidate));
+  const best = ranked[0]?.away;
+  return ranked.filter(({ away }) => away === best).map(({ candidate }) => candidate);
+}
+
+function profileDistance(a: string, b: string): number {
+  const [, , aSlices = '0', aMemory = '0', , aVariant = ''] = GRAMMAR.exec(a) ?? [];
+  const [, , bSlices = '0', bMemory = '0', , bVariant = ''] = GRAMMAR.exec(b) ?? [];
+  const apart = Math.abs(Number(aSlices) - Number(bSlices)) * 1000 + Math.abs(Number(aMemory) - Number(bMemory)) * 2;
+  return apart + (aVariant === bVariant ? 0 : 1);
+}
+
+function describeProfile(profile: string): string {
+  const names = boardsWith(profile).map((board) => board.names[0]);
+  return `${profile} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', ...' : ''})`;
+}

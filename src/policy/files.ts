@@ -1,0 +1,94 @@
+import { watch } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { parseManifest } from '../cluster/manifest.ts';
+import type { PolicySet } from './resolve.ts';
+import { type GpuPolicy, gpuPolicySchema } from './schema.ts';
+
+/** Policies from wherever they are kept. */
+export interface PolicySource {
+  /** The last good set; the same object until it changes. */
+  current(): PolicySet;
+  close(): void;
+}
+
+export interface WatchPoliciesOptions {
+  readonly log: Pick<Logger, 'info' | 'error'>;
+  /** Called after each attempt to read changed files. */
+  readonly onReload?: (result: 'success' | 'failure') => void;
+  readonly pollMs?: number;
+}
+
+/**
+ * Reads the policies of one file, or of a directory: its `.yaml`, `.yml` and `.json` files, not those below it.
+ * @throws Error with one line `file:line: field: what` for each mistake.
+ */
+export async function readPolicies(path: string): Promise<PolicySet> {
+  const isDirectory = (await stat(path)).isDirectory();
+  return parsePolicies(isDirectory ? await filesOf(path) : new Map([[path, await readFile(path, 'utf8')]]));
+}
+
+/**
+ * The policies of a directory, read again when a file changes. A set with a mistake is logged and counted, and the last
+ * good one stays. A ConfigMap volume swaps a symlink, which file events miss, so the files are compared every few seconds.
+ * @throws Error at start, if the first set has a mistake.
+ */
+export async function watchPolicies(directory: string, options: WatchPoliciesOptions): Promise<PolicySource> {
+  const { log, onReload, pollMs = 2000 } = options;
+  let files = await filesOf(directory);
+  let policies = parsePolicies(files);
+
+  const read = async () => {
+    const found = await filesOf(directory);
+    if (sameFiles(files, found)) return;
+    files = found;
+    policies = parsePolicies(found);
+    log.info({ directory, policies: [...policies.keys()] }, 'policies reloaded');
+    onReload?.('success');
+  };
+  let running = Promise.resolve();
+  const reload = () => {
+    running = running.then(read).catch((error: unknown) => {
+      log.error({ directory, mistakes: String((error as Error).message).split('\n') }, 'policies kept as they were');
+      onReload?.('failure');
+    });
+  };
+  const timer = setInterval(reload, pollMs).unref();
+  const watcher = watch(directory, { persistent: false }, reload).on('error', () => undefined);
+  return {
+    current: () => policies,
+    close: () => {
+      clearInterval(timer);
+      watcher.close();
+    },
+  };
+}
+
+type Files = ReadonlyMap<string, string>;
+
+async function filesOf(directory: string): Promise<Files> {
+  const names = (await readdir(directory)).filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name)).sort();
+  const read = names.map(async (name) => [join(directory, name), await readFile(join(directory, name), 'utf8')] as const);
+  return new Map(await Promise.all(read));
+}
+
+function sameFiles(a: Files, b: Files): boolean {
+  return a.size === b.size && [...a].every(([name, text]) => b.get(name) === text);
+}
+
+function parsePolicies(files: Files): PolicySet {
+  const policies = new Map<string, GpuPolicy>();
+  const mistakes: string[] = [];
+  for (const [file, text] of files) {
+    const manifest = parseManifest(file, text, 'GpuPolicy', gpuPolicySchema);
+    mistakes.push(...manifest.mistakes);
+    for (const { value, line } of manifest.objects) {
+      const { name } = value.metadata;
+      if (policies.has(name)) mistakes.push(`${file}:${line}: metadata.name: a policy "${name}" stands in another place too`);
+      policies.set(name, value);
+    }
+  }
+  if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
+  return policies;
+}

@@ -1,0 +1,80 @@
+/** What a namespace's policy says about GPU requests, after labels, named policy and defaults were put together. */
+export interface EffectivePolicy {
+  /** Name of the GpuPolicy; undefined when only labels, or nothing, govern the namespace. */
+  readonly name?: string;
+  /** Where there is no policy only the arithmetic of the API server is judged. */
+  readonly governed: boolean;
+  readonly mode: Mode;
+  readonly sharing?: Sharing;
+  readonly mig?: MigPolicy;
+  /** Names and counts under time-slicing or MPS. */
+  readonly shared?: SharedPolicy;
+  readonly memoryCap?: MemoryCapPolicy;
+  readonly otherSchedulers: readonly string[];
+  readonly maxGpus: { readonly perContainer?: number; readonly perPod?: number };
+  readonly visibleDevices: VisibleDevices;
+  /** The namespace's label says `void`, so that the API server sends every one of its pods. */
+  readonly everyPodComes: boolean;
+  readonly templates: Templates;
+  /** What was not understood. Never guessed at: GPU pods of the namespace are refused with it. */
+  readonly problems: readonly PolicyProblem[];
+  /** Unknown gpugate.dev/ labels and the like. */
+  readonly warnings: readonly PolicyProblem[];
+}
+
+export type Mode = 'enforce' | 'warn' | 'audit';
+export type Sharing = 'exclusive' | 'time-slicing' | 'mps' | 'mig';
+export type Multiple = 'deny' | 'warn' | 'allow';
+export type VisibleDevices = 'ignore' | 'warn' | 'void' | 'deny';
+export type Templates = 'off' | 'warn' | 'deny';
+export type Framework = 'nvidia' | 'jax' | 'tensorflow' | 'cupy' | 'paddle' | 'pytorch' | 'hami-core' | 'tgi';
+
+export interface MigPolicy {
+  /** Spelling of resources: `1g.10gb.me`. */
+  readonly profile: string;
+  readonly allowedProfiles: readonly string[];
+  readonly multiple: Multiple;
+}
+
+export interface SharedPolicy {
+  /** The name under which the nodes offer a share: `nvidia.com/gpu`, or `nvidia.com/gpu.shared` where the plugin renames. */
+  readonly resource: string;
+  readonly multiple: Multiple;
+}
+
+export interface MemoryCapPolicy {
+  readonly amount: CapAmount;
+  readonly maxMiB?: number;
+  readonly reserveMiB: number;
+  readonly fallbackMiB?: number;
+  readonly frameworks: readonly Framework[];
+}
+
+/** How much of a GPU one unit may use. Percentages are of the whole GPU's memory, in thousandths of a percent. */
+export type CapAmount =
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'off' }
+  | { readonly kind: 'mib'; readonly mib: number; readonly text: string }
+  | { readonly kind: 'percent'; readonly milliPercent: number; readonly text: string };
+
+export interface PolicyProblem {
+  readonly code: 'GPU101' | 'GPU113';
+  /** `label gpugate.dev/mig-profile`, `policy "notebooks"`. */
+  readonly where: string;
+  readonly value?: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The policy of a namespace that has none: only arithmetic is judged. */
+export const NO_POLICY: EffectivePolicy = {
+  governed: false,
+  mode: 'enforce',
+  otherSchedulers: [],
+  maxGpus: {},
+  visibleDevices: 'ignore',
+  everyPodComes: false,
+  templates: 'warn',
+  problems: [],
+  warnings: [],
+};

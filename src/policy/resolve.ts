@@ -1,0 +1,121 @@
+import { type LabelSettings, readLabels } from './labels.ts';
+import type {
+  EffectivePolicy,
+  Framework,
+  MemoryCapPolicy,
+  MigPolicy,
+  PolicyProblem,
+  SharedPolicy,
+  Sharing,
+} from './policy.ts';
+import { NO_POLICY } from './policy.ts';
+import { WHOLE_GPU } from './resources.ts';
+import type { GpuPolicy } from './schema.ts';
+
+/** All GpuPolicy documents that are known, by name. */
+export type PolicySet = ReadonlyMap<string, GpuPolicy>;
+
+const DEFAULT_POLICY = 'default';
+const DEFAULT_FRAMEWORKS: readonly Framework[] = ['nvidia', 'jax', 'tensorflow', 'cupy', 'paddle'];
+/** Kept free beside an `auto` cap, for the CUDA context that no framework counts. */
+const DEFAULT_RESERVE_MIB = 512;
+
+/**
+ * The effective policy of a namespace: its labels over the policy they name, over the policy called `default`, over the
+ * built-in defaults. Problems are carried in the result, never thrown.
+ */
+export function resolvePolicy(labels: Readonly<Record<string, string>>, policies: PolicySet): EffectivePolicy {
+  const { settings, problems: labelProblems, warnings } = readLabels(labels);
+  const document = policies.get(settings.policy ?? DEFAULT_POLICY);
+  const problems: PolicyProblem[] = [...labelProblems];
+  if (settings.policy !== undefined && !document) problems.push(unknownPolicy(settings.policy, policies));
+  const { policy: _, ...labelled } = settings;
+  if (!document && Object.keys(labelled).length === 0 && problems.length === 0) return { ...NO_POLICY, warnings };
+
+  const spec = document?.spec;
+  const sharing = settings.sharing ?? (settings.profile !== undefined && !spec?.sharing ? 'mig' : spec?.sharing);
+  const mig = sharing === 'mig' ? migPolicy(settings, spec) : undefined;
+  if (sharing === 'mig' && !mig && problems.length === 0) problems.push(PROFILE_MISSING);
+  const shared = sharing === 'time-slicing' || sharing === 'mps' ? sharedPolicy(sharing, spec) : undefined;
+  const memoryCap = sharing === 'mig' ? undefined : memoryCapPolicy(settings, spec);
+  const perPod = settings.maxGpus ?? spec?.maxGpus.perPod;
+  const visibleDevices = settings.visibleDevices ?? spec?.visibleDevices ?? 'ignore';
+  if (visibleDevices === 'void' && settings.visibleDevices === undefined) warnings.push(VOID_WITHOUT_LABEL);
+
+  return {
+    ...(document ? { name: document.metadata.name } : {}),
+    governed: true,
+    mode: settings.mode ?? spec?.mode ?? 'enforce',
+    ...(sharing ? { sharing } : {}),
+    ...(mig ? { mig } : {}),
+    ...(shared ? { shared } : {}),
+    ...(memoryCap ? { memoryCap } : {}),
+    otherSchedulers: spec?.otherSchedulers ?? [],
+    maxGpus: {
+      ...(spec?.maxGpus.perContainer !== undefined ? { perContainer: spec.maxGpus.perContainer } : {}),
+      ...(perPod !== undefined ? { perPod } : {}),
+    },
+    visibleDevices,
+    everyPodComes: settings.visibleDevices === 'void',
+    templates: spec?.templates ?? 'warn',
+    problems,
+    warnings,
+  };
+}
+
+function unknownPolicy(name: string, policies: PolicySet): PolicyProblem {
+  const names = [...policies.keys()].sort().join(', ');
+  return {
+    code: 'GPU101',
+    where: 'namespace label gpugate.dev/policy',
+    value: name,
+    message: 'names no GpuPolicy that is known',
+    fix: names === '' ? 'No policy is loaded.' : `Known are ${names}.`,
+  };
+}
+
+const PROFILE_MISSING: PolicyProblem = {
+  code: 'GPU101',
+  where: 'namespace label gpugate.dev/sharing',
+  value: 'mig',
+  message: 'needs a MIG profile, and none is given',
+  fix: 'Set the label gpugate.dev/mig-profile, or name a policy that has mig.profile.',
+};
+
+const VOID_WITHOUT_LABEL: PolicyProblem = {
+  code: 'GPU101',
+  where: 'policy field visibleDevices',
+  value: 'void',
+  message:
+    'reaches only pods that ask for a GPU or set a GPU variable, since the namespace has no label gpugate.dev/visible-devices=void',
+  fix: 'Set that label on the namespace.',
+};
+
+function migPolicy(settings: LabelSettings, spec: GpuPolicy['spec'] | undefined): MigPolicy | undefined {
+  const profile = settings.profile ?? spec?.mig?.profile;
+  if (profile === undefined) return undefined;
+  const allowed = new Set([profile, ...(spec?.mig?.allowedProfiles ?? [])]);
+  return { profile, allowedProfiles: [...allowed], multiple: spec?.mig?.multiple ?? 'deny' };
+}
+
+/** The plugin itself refuses several units under MPS, and accepts them under time-slicing (failRequestsGreaterThanOne). */
+function sharedPolicy(sharing: Sharing, spec: GpuPolicy['spec'] | undefined): SharedPolicy {
+  const block = sharing === 'mps' ? spec?.mps : spec?.timeSlicing;
+  return {
+    resource: block?.resource ?? WHOLE_GPU,
+    multiple: block?.multiple ?? (sharing === 'mps' ? 'deny' : 'warn'),
+  };
+}
+
+function memoryCapPolicy(settings: LabelSettings, spec: GpuPolicy['spec'] | undefined): MemoryCapPolicy | undefined {
+  const cap = spec?.memoryCap;
+  const amount = settings.memoryCap ?? cap?.amount;
+  if (!amount) return undefined;
+  return {
+    amount,
+    ...(cap?.max !== undefined ? { maxMiB: cap.max } : {}),
+    reserveMiB: cap?.reserve ?? DEFAULT_RESERVE_MIB,
+    ...(cap?.fallback !== undefined ? { fallbackMiB: cap.fallback } : {}),
+    frameworks: cap?.frameworks ?? DEFAULT_FRAMEWORKS,
+  };
+}

@@ -1,0 +1,64 @@
+import type { Decision } from '../admission/decide.ts';
+import type { Change, Finding } from '../admission/findings.ts';
+import type { EffectivePolicy } from '../policy/policy.ts';
+
+/** Of what a message speaks: `pod "infer"` in a namespace. */
+export interface Subject {
+  readonly kind: string;
+  /** The name, or the generateName prefix; may be empty. */
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** kubectl drops control characters' whole warning, and cuts every warning to this when there are many (warning.go). */
+const LONGEST_WARNING = 256;
+const MOST_WARNINGS = 8;
+
+/** The one message of a denial: every problem of the pod, each with place, reason, fix and code. */
+export function denialText(subject: Subject, policy: EffectivePolicy, denials: readonly Finding[]): string {
+  const count = denials.length === 1 ? '1 problem' : `${denials.length} problems`;
+  const name = subject.name === '' ? '' : ` "${subject.name}"`;
+  const governed = policy.name ? `policy "${policy.name}", ` : '';
+  const head = `gpugate: ${count} with the GPU request of ${subject.kind}${name} (${governed}namespace ${subject.namespace})`;
+  return [head, ...denials.map((finding) => ` - ${findingText(finding)}`)].join('\n');
+}
+
+/** `GPU002 spec.containers[0] "infer": nvidia.com/gpu is 0.5; ... Ask for 1.` */
+export function findingText({ code, container, field, message, fix }: Finding): string {
+  const place = container ? `${container.field} "${container.name}"` : field;
+  return `${code} ${place}: ${message} ${fix}`;
+}
+
+/** The warnings of a decision, each of at most 256 characters without control characters, and few. */
+export function warningLines(decision: Decision): readonly string[] {
+  const announced = changesText(decision.announced);
+  const lines = [
+    ...changesLine(decision.changes),
+    ...(announced === '' ? [] : [`gpugate would change: ${announced}`]),
+    ...decision.warnings.map(findingText),
+  ].map(warningLine);
+  const unique = [...new Set(lines)];
+  if (unique.length <= MOST_WARNINGS) return unique;
+  return [...unique.slice(0, MOST_WARNINGS - 1), `gpugate: ${unique.length - MOST_WARNINGS + 1} more warnings`];
+}
+
+function changesLine(changes: readonly Change[]): readonly string[] {
+  const text = changesText(changes);
+  return text === '' ? [] : [text];
+}
+
+/** `GPU110 container "train": nvidia.com/gpu 1 -> nvidia.com/mig-1g.10gb 1`, changes of a kind told once a container. */
+function changesText(changes: readonly Change[]): string {
+  // Defaulting requests is what the API server does with every pod: nothing to tell.
+  const told = changes.flatMap((change) =>
+    change.type === 'set-annotation' || change.type === 'set-request' ? [] : [`${change.code} container "${change.container.name}": ${change.reason}`],
+  );
+  return [...new Set(told)].join('; ');
+}
+
+/** One line of at most 256 runes, which Go counts as code points. */
+export function warningLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  const runes = [...line];
+  return runes.length <= LONGEST_WARNING ? line : `${runes.slice(0, LONGEST_WARNING - 3).join('')}...`;
+}

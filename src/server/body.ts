@@ -1,0 +1,64 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * An UPDATE carries object and oldObject, each up to the 3 MiB that the API server lets a client send
+ * (kube-apiserver, MaxRequestBodyBytes), and the envelope: 2 x 3 MiB + 1 MiB, rounded up.
+ */
+export const BODY_LIMIT = 8 * 1024 * 1024;
+
+// A sender that is cut off while writing often loses our answer to a connection reset, so what is over the limit is
+// read and dropped, up to here, and only then answered.
+const DROP_LIMIT = 4 * BODY_LIMIT;
+
+/** Enough of the start to find the envelope of a body that can't be parsed. */
+const HEAD = 4096;
+
+/** A body as read: whole, or only its start when it was over the limit. */
+export interface Body {
+  readonly bytes: Buffer;
+  readonly tooLarge: boolean;
+}
+
+/** Reads a body of any length into bounded memory. Rejects only if the sender goes away. */
+export function readBody(stream: Readable): Promise<Body> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let length = 0;
+
+    const finish = () => {
+      stream.off('data', onData).off('end', finish).off('error', reject).off('close', onClose);
+      resolve({
+        bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks),
+        tooLarge: length > BODY_LIMIT,
+      });
+    };
+    const onClose = () => reject(new Error('the sender closed the connection before the end of the body'));
+    const onData = (chunk: Buffer) => {
+      const fitted = length <= BODY_LIMIT;
+      length += chunk.length;
+      if (length <= BODY_LIMIT) chunks.push(chunk);
+      else if (fitted) chunks = [Buffer.concat([...chunks, chunk]).subarray(0, HEAD)];
+      if (length > DROP_LIMIT) finish();
+    };
+    stream.on('data', onData).on('end', finish).on('error', reject).on('close', onClose);
+  });
+}
+
+/** What the start of a review says about itself, without parsing it. */
+export interface Head {
+  readonly apiVersion: string | undefined;
+  readonly uid: string;
+}
+
+/**
+ * Finds version and uid in a body that is cut short or isn't JSON. kube-apiserver writes `kind`, `apiVersion` and
+ * then `request`, whose first field is `uid` (k8s.io/api/admission/v1/types.go), so both stand at the start. Without
+ * the uid the API server drops our answer, and under `failurePolicy: Ignore` admits the object unchecked.
+ */
+export function readHead(bytes: Buffer): Head {
+  const text = bytes.toString('utf8', 0, HEAD);
+  return {
+    apiVersion: /"apiVersion"\s*:\s*"(admission\.k8s\.io\/v1(?:beta1)?)"/.exec(text)?.[1],
+    uid: /"request"\s*:\s*\{\s*"uid"\s*:\s*"([^"\\]{1,128})"/.exec(text)?.[1] ?? '',
+  };
+}

@@ -1,0 +1,13 @@
+import type { Pair } from '../certificates/pair.ts';
+
+/** The TLS options of the webhook's port; whole each time, since `setSecureContext` forgets what it isn't told. */
+export function tlsOptions(pair: Pair) {
+  return {
+    cert: pair.certificate,
+    key: pair.key,
+    minVersion: 'TLSv1.3' as const,
+    // The API server speaks HTTP/1.1 to webhooks by itself (kubernetes/kubernetes#75791); offering HTTP/2 would only
+    // open its denial-of-service faults (CVE-2023-44487).
+    ALPNProtocols: ['http/1.1'],
+  };
+}

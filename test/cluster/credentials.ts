@@ -1,0 +1,33 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The certificate that kube-apiserver issues to itself at its first start, with its CA behind it. */
+export function caFileIn(dir: string): string {
+  return join(dir, 'certificates', 'apiserver.crt');
+}
+
+/** Writes the admin's token, the key of service account tokens and the admin's kubeconfig; returns the kubeconfig's path. */
+export async function writeCredentials(dir: string, server: string, token: string): Promise<string> {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const key = { mode: 0o600 };
+  await writeFile(join(dir, 'tokens.csv'), `${token},admin,admin,system:masters\n`, key);
+  await writeFile(join(dir, 'service-accounts.key'), privateKey.export({ type: 'sec1', format: 'pem' }), key);
+  await writeFile(join(dir, 'service-accounts.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
+  const kubeconfig = join(dir, 'kubeconfig');
+  await writeFile(kubeconfig, kubeconfigFor(server, caFileIn(dir), token), key);
+  return kubeconfig;
+}
+
+function kubeconfigFor(server: string, caFile: string, token: string): string {
+  // JSON is YAML: nothing to quote.
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'gpugate', cluster: { server, 'certificate-authority': caFile } }],
+    users: [{ name: 'admin', user: { token } }],
+    contexts: [{ name: 'gpugate', context: { cluster: 'gpugate', user: 'admin' } }],
+    'current-context': 'gpugate',
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}

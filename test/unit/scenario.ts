@@ -1,0 +1,110 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import jsonpatch from 'fast-json-patch';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { type AdmissionRequest, readReview } from '../../src/admission/review.ts';
+import { openFiles } from '../../src/cluster/files.ts';
+import { readPolicies } from '../../src/policy/files.ts';
+import { createJudge, type Judgement } from '../../src/server/judge.ts';
+
+/**
+ * A scenario is a folder that a user could have written: `policy.yaml`, `namespace.yaml`, `nodes.yaml` (each may be
+ * missing), `input.yaml` (any reviewed object), `old.yaml` (for an UPDATE) and `expected.yaml`.
+ */
+export const expectedSchema = z.strictObject({
+  description: z.string(),
+  /** For ephemeral containers: `ephemeralcontainers`. */
+  subResource: z.string().optional(),
+  /** Which webhook is asked first; templates are only validated. */
+  webhook: z.enum(['mutate', 'validate']).default('mutate'),
+  allowed: z.boolean(),
+  /** All findings, in order. */
+  findings: z
+    .array(
+      z.strictObject({
+        code: z.string(),
+        severity: z.string(),
+        field: z.string().optional(),
+        value: z.string().optional(),
+        container: z.string().optional(),
+      }),
+    )
+    .default([]),
+  /** Codes of the changes, made or announced, without repetition. */
+  changes: z.array(z.string()).default([]),
+  /** The whole text of the denial. */
+  message: z.string().optional(),
+  warnings: z.array(z.string()).optional(),
+  /** The object after the patch; a subset is enough. */
+  patched: z.record(z.string(), z.unknown()).optional(),
+  /** The validating webhook's verdict on the patched object; true unless said otherwise. */
+  validated: z.boolean().default(true),
+});
+
+export type Expected = z.output<typeof expectedSchema>;
+
+export interface Scenario {
+  readonly name: string;
+  readonly expected: Expected;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Asks the webhook about an object in the place of the input. */
+  readonly ask: (webhook: 'mutate' | 'validate', object: unknown) => Promise<Judgement>;
+}
+
+const ROOT = new URL('../scenarios/', import.meta.url).pathname;
+
+export function scenarioNames(): readonly string[] {
+  return readdirSync(ROOT, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+export async function loadScenario(name: string): Promise<Scenario> {
+  const file = (base: string) => join(ROOT, name, base);
+  const read = (base: string) => (existsSync(file(base)) ? parse(readFileSync(file(base), 'utf8')) : undefined);
+  const expected = expectedSchema.parse(read('expected.yaml'));
+  const input = read('input.yaml');
+  const old = read('old.yaml');
+  const given = (base: string) => existsSync(file(base));
+  const policies = given('policy.yaml') ? await readPolicies(file('policy.yaml')) : new Map();
+  const cluster = await openFiles({
+    ...(given('namespace.yaml') ? { namespaces: file('namespace.yaml') } : {}),
+    ...(given('nodes.yaml') ? { nodes: file('nodes.yaml') } : {}),
+  });
+  const namespace = read('namespace.yaml')?.metadata.name ?? 'team-a';
+  const judge = createJudge({ cluster, policies: { current: () => policies } });
+  return {
+    name,
+    expected,
+    input,
+    ask: (webhook, object) => judge(webhook, requestFor(object, namespace, expected.subResource, old)),
+  };
+}
+
+function requestFor(object: unknown, namespace: string, subResource: string | undefined, oldObject: unknown): AdmissionRequest {
+  const { apiVersion = 'v1', kind = 'Pod', metadata = {} } = object as { apiVersion?: string; kind?: string; metadata?: object };
+  const [group = '', version = 'v1'] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+  const read = readReview({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'scenario',
+      kind: { group, version, kind },
+      operation: oldObject === undefined ? 'CREATE' : 'UPDATE',
+      name: (metadata as { name?: string }).name ?? '',
+      namespace,
+      ...(subResource === undefined ? {} : { subResource }),
+      object,
+      oldObject: oldObject ?? null,
+    },
+  });
+  if (!read.ok) throw new Error(read.message);
+  return read.request;
+}
+
+export function patched(object: unknown, judgement: Judgement): unknown {
+  const patch = (judgement.answer.patch ?? []) as unknown as jsonpatch.Operation[];
+  return jsonpatch.applyPatch(structuredClone(object), patch, true).newDocument;
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { loadScenario, patched, scenarioNames } from './scenario.ts';
+
+describe('scenarios', () => {
+  it.each(scenarioNames())('%s', async (name) => {
+    const { expected, input, ask } = await loadScenario(name);
+    const judgement = await ask(expected.webhook, input);
+    const findings = judgement.findings as unknown as Record<string, unknown>[];
+    expect(findings.map(({ code, severity }) => ({ code, severity }))).toEqual(
+      expected.findings.map(({ code, severity }) => ({ code, severity })),
+    );
+    for (const [index, { container, ...finding }] of expected.findings.entries()) {
+      expect(findings[index]).toMatchObject({ ...finding, ...(container === undefined ? {} : { container: { name: container } }) });
+    }
+    expect([...new Set(judgement.changes.map((change) => change.code))]).toEqual(expected.changes);
+    expect(judgement.answer.allowed).toBe(expected.allowed);
+    if (expected.message !== undefined) expect(judgement.answer.message).toBe(expected.message);
+    if (expected.warnings !== undefined) expect(judgement.answer.warnings).toEqual(expected.warnings);
+    const after = patched(input, judgement);
+    if (expected.patched !== undefined) expect(after).toMatchObject(expected.patched);
+    if (!expected.allowed || expected.webhook === 'validate') return;
+
+    const again = await ask('mutate', after);
+    expect(again.answer.patch ?? [], 'a second round changes nothing').toEqual([]);
+    const final = await ask('validate', after);
+    expect(final.answer.allowed, final.answer.message).toBe(expected.validated);
+  });
+});
