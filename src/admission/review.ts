@@ -14,8 +14,8 @@ const requestSchema = z.looseObject({
   name: optionalText,
   namespace: optionalText,
   operation: z.string(),
-  object: z.unknown(),
-  oldObject: z.unknown(),
+  object: z.unknown().optional(),
+  oldObject: z.unknown().optional(),
   dryRun: z.boolean().nullish().transform((value) => value ?? false),
   userInfo: z.looseObject({ username: z.string().optional() }).nullish(),
 });

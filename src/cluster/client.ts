@@ -28,6 +28,9 @@ export interface ApiClient {
 }
 
 type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>;
+/** Connections that are shared by requests. Without a dispatcher they are Node's own: plain HTTP without credentials. */
+type Pool = { readonly dispatcher: Dispatcher | undefined; readonly since: number };
+type Answer = { readonly body: ResponseContext['body']; readonly used: Pool };
 
 /** Connections are renewed after this time, so that a rotated CA or client certificate takes effect. */
 const RENEW_CONNECTIONS_MS = 10 * 60_000;
@@ -50,9 +53,10 @@ export async function connect(kubeconfig?: string): Promise<ApiClient> {
   const config = new KubeConfig();
   const server = load(config, kubeconfig);
   const http = new IsomorphicFetchHttpLibrary();
-  let pool: { readonly dispatcher: Dispatcher | undefined; readonly since: number } | undefined;
+  let pool: Pool | undefined;
+  const retired = new Set<Dispatcher>();
 
-  async function send(path: string, query: Query, signal: AbortSignal): Promise<ResponseContext> {
+  async function send(path: string, query: Query, signal: AbortSignal): Promise<Answer> {
     const context = new RequestContext(server + path, HttpMethod.GET);
     for (const [key, value] of Object.entries(query)) {
       if (value !== undefined) context.setQueryParam(key, String(value));
@@ -62,43 +66,63 @@ export async function connect(kubeconfig?: string): Promise<ApiClient> {
     context.setHeaderParam('User-Agent', 'gpugate');
     context.setSignal(signal);
     // client-node makes new connections for every request (dist/config.js createDispatcher); ours are kept.
-    if (pool && Date.now() - pool.since > RENEW_CONNECTIONS_MS) renew();
+    if (pool && Date.now() - pool.since > RENEW_CONNECTIONS_MS) retire(pool);
     pool ??= { dispatcher: context.getDispatcher(), since: Date.now() };
-    if (pool.dispatcher) context.setDispatcher(pool.dispatcher);
-    const response = await http
-      .send(context)
-      .toPromise()
-      .catch((error: Error) => {
-        // The pool may hold more connections that are as dead as this one.
-        if (!signal.aborted) renew();
-        throw readable(error);
-      });
+    const used = pool;
+    if (used.dispatcher) context.setDispatcher(used.dispatcher);
+    const response = await guard(used, http.send(context).toPromise());
     if (response.httpStatusCode !== 200) throw await apiError(response);
-    return response;
+    return { body: response.body, used };
   }
 
-  function renew(): void {
-    pool?.dispatcher?.close().catch(() => {});
-    pool = undefined;
+  /**
+   * A request that failed or was given up may have met a connection that is dead without a word. Over HTTP/2 the next one
+   * would share it until TCP gives up, a quarter of an hour later, so the next one gets a new connection.
+   */
+  async function guard<T>(used: Pool, answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      retire(used);
+      throw readable(error as Error);
+    }
+  }
+
+  /** Requests that are under way go on; new ones don't use it. */
+  function retire(used: Pool): void {
+    if (pool === used) pool = undefined;
+    const { dispatcher } = used;
+    if (!dispatcher || retired.has(dispatcher)) return;
+    retired.add(dispatcher);
+    dispatcher.close().then(
+      () => retired.delete(dispatcher),
+      () => retired.delete(dispatcher),
+    );
   }
 
   return {
     async get(path, query, signal) {
-      const response = await send(path, query, signal).catch((error: Error) => {
+      const { body, used } = await send(path, query, signal).catch((error: Error) => {
         if (error instanceof ApiError || signal.aborted) throw error;
         // An idle connection may have outlived the API server; a fresh one tells.
         return send(path, query, signal);
       });
-      return JSON.parse(await response.body.text());
+      return JSON.parse(await guard(used, body.text()));
     },
     async *lines(path, query, signal) {
-      const response = await send(path, query, signal);
-      const body = response.body.stream();
-      if (body) yield* splitLines(body as unknown as AsyncIterable<Uint8Array>);
+      const { body, used } = await send(path, query, signal);
+      const stream = body.stream() as AsyncIterable<Uint8Array> | null;
+      if (!stream) return;
+      try {
+        yield* splitLines(stream);
+      } catch (error) {
+        retire(used);
+        throw error;
+      }
     },
     async close() {
-      await pool?.dispatcher?.destroy();
-      pool = undefined;
+      if (pool) retire(pool);
+      await Promise.all(Array.from(retired, (dispatcher) => dispatcher.destroy()));
     },
   };
 }

@@ -203,7 +203,7 @@ const MALFORMED: Case[] = [
   {
     name: 'no content type, and the uid behind other fields',
     sent: {
-      body: JSON.stringify({ request: { object: {}, ...review().request }, apiVersion: V1, kind: 'AdmissionReview' }),
+      body: JSON.stringify({ ...review(), request: Object.fromEntries(Object.entries(review().request).reverse()) }),
     },
     answer: refused('u-1', 415, 'UnsupportedMediaType', 'the request has no content type: send application/json'),
   },
