@@ -5,8 +5,10 @@ import { nodeList } from '../test/cluster/nodes.ts';
 /** The files of the repository that are made from code, and what each must hold. */
 export function generated(): readonly { readonly path: string; readonly text: string }[] {
   const target = { service: { namespace: 'gpugate', name: 'gpugate', port: 443 } };
-  const head = '# Made by `npm run generate` from src/registration. caBundle is left out: `gpugate manifests` puts it in.\n';
-  const nodes = '# Made by `npm run generate` from test/cluster/nodes.ts: the nodes of `npm start` and `npm run cluster`.\n';
+  const head =
+    '# Made by `npm run generate` from src/registration. caBundle is left out: `gpugate manifests` puts it in.\n';
+  const nodes =
+    '# Made by `npm run generate` from test/cluster/nodes.ts: the nodes of `npm start` and `npm run cluster`.\n';
   return [
     { path: 'deploy/webhooks.yaml', text: head + configurationsYaml({ target }) },
     { path: 'deploy/demo/nodes.yaml', text: nodes + stringify(nodeList(), { aliasDuplicateObjects: false }) },

@@ -35,7 +35,7 @@ function stepsFor(
   variable: CapVariable,
   uncapped: boolean,
 ): readonly CapStep[] {
-  const units = cappedUnits(container);
+  const units = cappedUnits(context, container);
   const size = bounded(container, variable, context.cap());
   const entries = present(container, variable);
   if (entries.length === 0) {

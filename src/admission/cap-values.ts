@@ -84,6 +84,8 @@ function fractionWithin(value: string, thousandths: number | undefined): Standin
 function percentage(value: string, cap: CapSize): Standing {
   const own = FLOAT.test(value) ? parseQuantity(value) : undefined;
   if (!own) return 'unreadable';
+  // CuPy computes the bytes, and none means no limit.
+  if (own.nano < THOUSANDTH) return 'looser';
   // A percentage can't be compared with an amount while the memory of the GPU is not known.
   if (cap.thousandths === undefined && cap.mib !== undefined) return 'looser';
   return own.nano > BigInt(cap.thousandths ?? 1000) * THOUSANDTH * 100n ? 'looser' : 'within';
@@ -93,7 +95,7 @@ function devicesWithin(value: string, mib: number | undefined, units: number): S
   const limits = new Map<string, bigint>();
   for (const item of value.split(',')) {
     const parts = /^(\d{1,3})=(\d{1,30})([GMK])?$/.exec(item.trim());
-    if (!parts) return 'unreadable';
+    if (!parts || limits.has(parts[1] ?? '')) return 'unreadable';
     limits.set(parts[1] ?? '', BigInt(parts[2] ?? '') * (SUFFIX[(parts[3] ?? '').toLowerCase()] ?? 1n));
   }
   for (let ordinal = 0; ordinal < units; ordinal++) {
@@ -106,7 +108,7 @@ function devicesWithin(value: string, mib: number | undefined, units: number): S
 function allocatorFraction(conf: string): string | undefined {
   const prefix = `${ALLOCATOR_KEY}:`;
   const item = allocatorItems(conf).findLast((candidate) => candidate.startsWith(prefix));
-  return item?.slice(prefix.length).trim();
+  return item?.slice(prefix.length);
 }
 
 function withAllocatorKey(conf: string, fraction: string): string {
@@ -114,11 +116,11 @@ function withAllocatorKey(conf: string, fraction: string): string {
   return [...others, `${ALLOCATOR_KEY}:${fraction}`].join(',');
 }
 
-/** Items are parted by commas outside of brackets: `roundup_power2_divisions:[256:1,512:2]` is one. */
+/** Items are parted by commas outside of brackets: `roundup_power2_divisions:[256:1,512:2]` is one. PyTorch reads past spaces. */
 function allocatorItems(conf: string): readonly string[] {
   return conf
     .split(/,(?![^[]*\])/)
-    .map((item) => item.trim())
+    .map((item) => item.replaceAll(' ', ''))
     .filter((item) => item !== '');
 }
 

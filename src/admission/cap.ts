@@ -1,9 +1,11 @@
 import { capAmount, SMALLEST_CAP_MIB } from '../policy/amount.ts';
 import type { CapAmount, MemoryCapPolicy } from '../policy/policy.ts';
 import { type Context, finalResource } from './context.ts';
-import type { Finding } from './findings.ts';
-import { type ContainerView, unitsAsked } from './pod.ts';
+import type { Code, Finding, Severity } from './findings.ts';
+import { type ContainerView, fieldPath, type GpuAsk, type PodView, unitsAsked } from './pod.ts';
 import { annotation } from './profile.ts';
+import { droppedBesideRename } from './rename.ts';
+import { quoted } from './rules/each.ts';
 import { reachableSharedGpus, type SharedGpu } from './shares.ts';
 
 const WISH = 'gpugate.dev/memory-cap';
@@ -29,30 +31,32 @@ export function cappedContainers(context: Context): readonly ContainerView[] {
 }
 
 function cappedResources(context: Context, container: ContainerView): readonly string[] {
-  return container.gpus
-    .filter(({ resource }) => resource.vendor === 'nvidia.com' && resource.kind !== 'mig')
-    .filter((ask) => unitsAsked(ask))
-    .map((ask) => finalResource(context, ask));
+  return cappedAsks(context, container).map((ask) => finalResource(context, ask));
 }
 
 /** How many GPUs the container may see, for variables that list devices. At most 64: no machine has more. */
-export function cappedUnits(container: ContainerView): number {
-  const units = container.gpus
-    .filter(({ resource }) => resource.vendor === 'nvidia.com' && resource.kind !== 'mig')
-    .reduce((sum, ask) => sum + (unitsAsked(ask) ?? 0n), 0n);
+export function cappedUnits(context: Context, container: ContainerView): number {
+  const units = cappedAsks(context, container).reduce((sum, ask) => sum + (unitsAsked(ask) ?? 0n), 0n);
   return Number(units < 64n ? units : 64n);
+}
+
+function cappedAsks(context: Context, container: ContainerView): readonly GpuAsk[] {
+  return container.gpus
+    .filter(({ resource }) => resource.vendor === 'nvidia.com' && resource.kind !== 'mig')
+    .filter((ask) => unitsAsked(ask) && !droppedBesideRename(context, container, ask));
 }
 
 /** The pod's memory cap, computed once. Without `mib` and `thousandths` there is none; findings say why. */
 export function memoryCap(context: Context): MemoryCap {
-  const { policy } = context;
+  const { policy, pod } = context;
   const capped = cappedContainers(context);
   if (!policy.memoryCap || capped.length === 0) return none();
   const resources = new Set(capped.flatMap((container) => cappedResources(context, container)));
-  const gpus = reachableSharedGpus(context.pod, policy, context.snapshot, resources);
-  const own = sized(policy.memoryCap.amount, policy.memoryCap, gpus);
-  const wish = context.pod.annotations.get(WISH);
-  return wish === undefined ? own : wished(wish, own, policy.memoryCap, gpus);
+  const gpus = reachableSharedGpus(pod, policy, context.snapshot, resources);
+  const bounds: Bounds = { ...policy.memoryCap, field: fieldPath([...pod.path, 'spec']) };
+  const own = sized(bounds.amount, bounds, gpus);
+  const wish = pod.annotations.get(WISH);
+  return wish === undefined ? own : wished(pod, wish, own, bounds, gpus);
 }
 
 function none(findings: readonly Finding[] = []): MemoryCap {
@@ -60,44 +64,58 @@ function none(findings: readonly Finding[] = []): MemoryCap {
 }
 
 /** A pod may lower its cap, and raise it up to the policy's maximum; without a maximum, up to the policy's amount. */
-function wished(text: string, own: MemoryCap, policy: MemoryCapPolicy, gpus: readonly SharedGpu[]): MemoryCap {
+function wished(pod: PodView, text: string, own: MemoryCap, policy: Bounds, gpus: readonly SharedGpu[]): MemoryCap {
+  const ownStays = (code: Code, severity: Severity, message: string, fix: string): MemoryCap => {
+    const finding = annotation(pod, code, severity, WISH, text, message, fix);
+    return { ...own, findings: [...own.findings, finding] };
+  };
   const amount = capAmount(text);
   if (typeof amount === 'string') {
     const fix = 'Write auto, a quantity such as 4Gi, or a percentage such as 25%.';
-    return { ...own, findings: [annotation('GPU101', 'error', WISH, text, `is ${text}, which ${amount}`, fix)] };
+    return ownStays('GPU101', 'error', `is ${quoted(text)}, which ${amount}`, fix);
   }
-  if (amount.kind === 'auto' && policy.amount.kind === 'auto') return own;
+  if (amount.kind === policy.amount.kind && (amount.kind === 'auto' || amount.kind === 'off')) return own;
   const bound = policy.maxMiB ?? own.mib;
-  if (amount.kind === 'auto')
-    return sized(amount, { ...policy, ...(bound === undefined ? {} : { maxMiB: bound }) }, gpus);
-  if (own.mib === undefined && own.thousandths === undefined && policy.amount.kind === 'off' && amount.kind !== 'off') {
-    return sized(amount, policy, gpus);
+  const most = bound !== undefined ? memoryText(bound) : own.thousandths ? `${own.thousandths / 10}%` : undefined;
+  if (amount.kind === 'off') {
+    const fix = most === undefined ? 'Remove the annotation.' : `Remove the annotation, or ask for at most ${most}.`;
+    return ownStays('GPU142', 'error', `is ${text}, which means no cap`, fix);
   }
-  const wanted = amount.kind === 'off' ? undefined : sized(amount, { ...policy, maxMiB: undefined }, gpus);
-  if (wanted && comparable(wanted, bound, own)) {
-    const tooMuch = bound !== undefined && wanted.mib !== undefined ? wanted.mib > bound : exceeds(wanted, own);
-    if (!tooMuch) return wanted;
-  } else if (wanted) {
+  const bounded = sized(amount, { ...policy, maxMiB: bound }, gpus);
+  const wanted = amount.kind === 'auto' ? bounded : sized(amount, { ...policy, maxMiB: undefined }, gpus);
+  const kept = hasSize(own) ? " The policy's own cap is used." : '';
+  if (!hasSize(wanted)) {
+    const message = `is ${text}, which gives no cap: the GPUs are not known, or their share is under ${SMALLEST_CAP_MIB}Mi`;
+    return ownStays('GPU143', 'warning', message, `Write a quantity such as 4Gi.${kept}`);
+  }
+  if (wanted.mib !== undefined && bound !== undefined) {
+    if (wanted.mib <= bound) return bounded;
+  } else if (wanted.thousandths !== undefined && own.thousandths !== undefined && bound === undefined) {
+    if (wanted.thousandths <= own.thousandths) return bounded;
+  } else if (bound === undefined && !hasSize(own)) {
+    return bounded;
+  } else {
     const message = `is ${text}, which can't be compared with the policy's amount: the memory of the GPUs is not known`;
-    const fix = "Write a quantity such as 4Gi; the policy's own cap is used.";
-    return { ...own, findings: [...own.findings, annotation('GPU143', 'warning', WISH, text, message, fix)] };
+    return ownStays(
+      'GPU143',
+      'warning',
+      message,
+      `Write ${own.mib === undefined && bound === undefined ? 'a percentage such as 10%' : 'a quantity such as 4Gi'}.${kept}`,
+    );
   }
-  const limit = bound === undefined ? 'the cap of the policy' : `${bound}Mi`;
-  const message =
-    amount.kind === 'off' ? `is ${text}, which means no cap` : `is ${text}, above the maximum of ${limit}`;
-  return { ...own, findings: [annotation('GPU142', 'error', WISH, text, message, `Ask for at most ${limit}.`)] };
+  return ownStays('GPU142', 'error', `is ${text}, above the maximum of ${most}`, `Ask for at most ${most}.`);
 }
 
-function comparable(wanted: CapSize, bound: number | undefined, own: CapSize): boolean {
-  if (wanted.mib !== undefined && bound !== undefined) return true;
-  return wanted.thousandths !== undefined && own.thousandths !== undefined && bound === own.mib;
+function hasSize({ mib, thousandths }: CapSize): boolean {
+  return mib !== undefined || thousandths !== undefined;
 }
 
-function exceeds(wanted: CapSize, own: CapSize): boolean {
-  return (wanted.thousandths ?? 0) > (own.thousandths ?? 0);
+function memoryText(mib: number): string {
+  return mib % 1024 === 0 ? `${mib / 1024}Gi` : `${mib}Mi`;
 }
 
-type Bounds = Omit<MemoryCapPolicy, 'maxMiB' | 'amount'> & { readonly maxMiB?: number | undefined };
+/** The policy's bounds, and the field that findings about the whole pod name. */
+type Bounds = Omit<MemoryCapPolicy, 'maxMiB'> & { readonly maxMiB?: number | undefined; readonly field: string };
 
 function sized(amount: CapAmount, policy: Bounds, gpus: readonly SharedGpu[]): MemoryCap {
   switch (amount.kind) {
@@ -121,6 +139,7 @@ function ofQuantity(mib: number, text: string, policy: Bounds, gpus: readonly Sh
       ? []
       : [
           notComputable(
+            policy.field,
             `${text} can not be given as a fraction: ${total === undefined ? 'no node tells the memory of its GPUs' : `GPUs that the pod can reach differ (${products(gpus)})`}`,
             'JAX and other frameworks that take a fraction are not capped; pin the product with a node selector.',
           ),
@@ -133,6 +152,7 @@ function ofPercentage(milliPercent: number, text: string, policy: Bounds, gpus: 
   if (gpus.length === 0) {
     if (policy.maxMiB !== undefined) return ofFallback(policy, text);
     const finding = notComputable(
+      policy.field,
       `${text} can not be given in MiB: no node tells the memory of its GPUs`,
       'Only frameworks that take a fraction are capped; label the nodes (feature discovery), or give a quantity.',
     );
@@ -148,6 +168,10 @@ function ofPercentage(milliPercent: number, text: string, policy: Bounds, gpus: 
     mib: Math.min(share(smallest), max ?? Number.POSITIVE_INFINITY),
     thousandths: Math.min(thousandths, ...cut),
   });
+  if ((size.mib ?? 0) < SMALLEST_CAP_MIB) {
+    const message = `${text} of ${smallest}Mi is under ${SMALLEST_CAP_MIB}Mi`;
+    return none([notComputable(policy.field, message, 'No cap is set; use a larger percentage, or a quantity.')]);
+  }
   return { ...size, basis: `${text} of ${smallest}Mi`, ceiling: size, findings: [] };
 }
 
@@ -161,6 +185,7 @@ function ofShares(policy: Bounds, gpus: readonly SharedGpu[]): MemoryCap {
     const { totalMiB, replicas, product } = first?.gpu ?? { totalMiB: 0, replicas: 0, product: '' };
     return none([
       notComputable(
+        policy.field,
         `a share of ${product} is ${totalMiB}Mi / ${replicas} - ${policy.reserveMiB}Mi reserve, under ${SMALLEST_CAP_MIB}Mi`,
         'No cap is set; use fewer replicas, a smaller reserve, or an amount.',
       ),
@@ -176,6 +201,7 @@ function ofShares(policy: Bounds, gpus: readonly SharedGpu[]): MemoryCap {
   const findings = differ
     ? [
         notComputable(
+          policy.field,
           `shares of the GPUs that the pod can reach differ (${products(gpus)}); the smallest is used`,
           'Pin the product with a node selector to get its whole share.',
         ),
@@ -189,6 +215,7 @@ function ofFallback(policy: Bounds, wanted = 'auto'): MemoryCap {
   if (policy.fallbackMiB === undefined) {
     return none([
       notComputable(
+        policy.field,
         `${wanted} can not be computed: no node that the pod can reach tells gpu.memory, gpu.replicas and a sharing strategy`,
         'No cap is set; set memoryCap.fallback in the policy, or an amount.',
       ),
@@ -221,6 +248,6 @@ function products(gpus: readonly SharedGpu[]): string {
   return names.length > 3 ? `${names.slice(0, 3).join(', ')}, ...` : names.join(', ');
 }
 
-function notComputable(message: string, fix: string): Finding {
-  return { code: 'GPU143', severity: 'warning', field: 'spec', message: `memory cap ${message}`, fix };
+function notComputable(field: string, message: string, fix: string): Finding {
+  return { code: 'GPU143', severity: 'warning', field, message: `memory cap: ${message}.`, fix };
 }

@@ -53,7 +53,8 @@ export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot
   const pod = viewPod(request.pod, request.path, snapshot.gpuResources);
   const before =
     request.before === undefined ? undefined : viewPod(request.before, request.path, snapshot.gpuResources);
-  const known = new Set(before?.containers.map((container) => container.name));
+  const running = before?.containers.filter((container) => container.role === 'ephemeral') ?? [];
+  const known = new Set(running.map((container) => container.name));
   const context: Context = {
     request,
     policy,

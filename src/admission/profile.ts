@@ -2,7 +2,9 @@ import { normalProfile, profileProblem, usableMiB } from '../policy/boards.ts';
 import type { MigPolicy } from '../policy/policy.ts';
 import type { Context } from './context.ts';
 import type { Finding } from './findings.ts';
+import { fieldPath, type PodView } from './pod.ts';
 import { parseQuantity } from './quantity.ts';
+import { quoted, shown } from './rules/each.ts';
 
 const WISH = 'gpugate.dev/mig-profile';
 const MIN_MEMORY = 'gpugate.dev/min-memory';
@@ -15,37 +17,48 @@ export interface ChosenProfile {
   readonly problem?: Finding;
 }
 
-export function chooseProfile({ pod, policy }: Context): ChosenProfile {
+export function chooseProfile(context: Context): ChosenProfile {
+  const { pod, policy } = context;
   const mig = policy.mig;
   const wish = pod.annotations.get(WISH);
   const memory = pod.annotations.get(MIN_MEMORY);
   if (!mig) {
     const name = wish !== undefined ? WISH : memory !== undefined ? MIN_MEMORY : undefined;
-    return name === undefined ? {} : { problem: withoutEffect(name, pod.annotations.get(name) ?? '', policy.sharing) };
+    return name === undefined ? {} : { problem: withoutEffect(pod, name, pod.annotations.get(name) ?? '') };
   }
-  if (wish !== undefined) return wished(wish, mig);
-  if (memory !== undefined) return withMemory(memory, mig);
+  if (wish !== undefined) return wished(pod, wish, mig);
+  if (memory !== undefined) return withMemory(pod, memory, mig);
   return { profile: mig.profile };
 }
 
-function wished(wish: string, mig: MigPolicy): ChosenProfile {
+function wished(pod: PodView, wish: string, mig: MigPolicy): ChosenProfile {
   const profile = normalProfile(wish);
   if (mig.allowedProfiles.includes(profile)) return { profile };
   const problem = profileProblem(profile);
   if (problem) {
-    return { problem: annotation('GPU101', 'error', WISH, wish, `is ${wish}, which ${problem}`, allowedHere(mig)) };
+    return {
+      problem: annotation(pod, 'GPU101', 'error', WISH, wish, `is ${shown(wish)}, which ${problem}`, allowedHere(mig)),
+    };
   }
-  const message = `is ${wish}, which the policy does not allow here`;
-  return { problem: annotation('GPU111', 'error', WISH, wish, message, allowedHere(mig)) };
+  const message = `is ${shown(wish)}, which the policy does not allow here`;
+  return { problem: annotation(pod, 'GPU111', 'error', WISH, wish, message, allowedHere(mig)) };
 }
 
 /** The smallest allowed profile whose usable memory (not the number in its name) is at least the wish. */
-function withMemory(text: string, mig: MigPolicy): ChosenProfile {
+function withMemory(pod: PodView, text: string, mig: MigPolicy): ChosenProfile {
   const quantity = parseQuantity(text);
   if (!quantity || quantity.nano <= 0n) {
     const fix = 'Write a quantity such as 9Gi.';
     return {
-      problem: annotation('GPU101', 'error', MIN_MEMORY, text, `is ${text}, which is no amount of memory`, fix),
+      problem: annotation(
+        pod,
+        'GPU101',
+        'error',
+        MIN_MEMORY,
+        text,
+        `is ${quoted(text)}, which is no amount of memory`,
+        fix,
+      ),
     };
   }
   const bySize = mig.allowedProfiles
@@ -54,21 +67,22 @@ function withMemory(text: string, mig: MigPolicy): ChosenProfile {
   const fitting = bySize.find(({ mib }) => BigInt(mib) * MIB_IN_NANO >= quantity.nano);
   if (fitting) return { profile: fitting.profile };
   const sizes = bySize.map(({ profile, mib }) => `${profile} has ${mib}Mi`).join(', ');
-  const message = `is ${text}, more than any profile allowed here has for use`;
-  return { problem: annotation('GPU111', 'error', MIN_MEMORY, text, message, `Ask for less: ${sizes}.`) };
+  const message = `is ${shown(text)}, more than any profile allowed here can give`;
+  return { problem: annotation(pod, 'GPU111', 'error', MIN_MEMORY, text, message, `Ask for less: ${sizes}.`) };
 }
 
 export function allowedHere(mig: MigPolicy): string {
   return `Allowed here: ${mig.allowedProfiles.join(', ')}.`;
 }
 
-function withoutEffect(name: string, value: string, sharing: string | undefined): Finding {
-  const message = `has no effect: GPUs of this namespace are ${sharing ? `shared by ${sharing}` : 'not split by MIG'}`;
-  return annotation('GPU101', 'warning', name, value, message, 'Remove the annotation.');
+function withoutEffect(pod: PodView, name: string, value: string): Finding {
+  const message = 'has no effect: GPUs of this namespace are not split by MIG';
+  return annotation(pod, 'GPU101', 'warning', name, value, message, 'Remove the annotation.');
 }
 
 /** A finding about one of the wishes that a pod may carry as an annotation. */
 export function annotation(
+  pod: PodView,
   code: Finding['code'],
   severity: Finding['severity'],
   name: string,
@@ -79,9 +93,9 @@ export function annotation(
   return {
     code,
     severity,
-    field: `metadata.annotations[${name}]`,
-    value,
-    message: `annotation ${name} ${message}`,
+    field: fieldPath([...pod.path, 'metadata', 'annotations', name]),
+    value: shown(value),
+    message: `annotation ${name} ${message}.`,
     fix,
   };
 }

@@ -8,7 +8,7 @@ import type { NodeInfo } from './snapshot.ts';
 export function canReach(pod: PodView, node: NodeInfo): boolean {
   if (pod.nodeName !== undefined && pod.nodeName !== node.name) return false;
   for (const [key, value] of Object.entries(asObject(pod.spec.nodeSelector) ?? {})) {
-    if (node.labels[key] !== value) return false;
+    if (label(node, key) !== value) return false;
   }
   const affinity = asObject(asObject(pod.spec.affinity)?.nodeAffinity);
   const required = asObject(affinity?.requiredDuringSchedulingIgnoredDuringExecution);
@@ -22,7 +22,7 @@ function matchesTerm(term: Readonly<Record<string, unknown>> | undefined, node: 
   const fields = asArray(term?.matchFields);
   if (expressions.length + fields.length === 0) return false;
   return (
-    expressions.every((expression) => matches(asObject(expression), (key) => node.labels[key])) &&
+    expressions.every((expression) => matches(asObject(expression), (key) => label(node, key))) &&
     fields.every((field) => matches(asObject(field), (key) => (key === 'metadata.name' ? node.name : undefined)))
   );
 }
@@ -49,6 +49,11 @@ function matches(
     default:
       return false;
   }
+}
+
+/** Labels may be called `constructor`. */
+function label({ labels }: NodeInfo, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 const INTEGER = /^[+-]?\d{1,19}$/;

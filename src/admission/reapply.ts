@@ -73,7 +73,11 @@ function putBack(
 }
 
 /** The whole env is put back as it runs when only variables that gpugate may have set differ. */
-function envBack(container: JsonObject, running: JsonObject, path: readonly (string | number)[]): readonly PatchOperation[] {
+function envBack(
+  container: JsonObject,
+  running: JsonObject,
+  path: readonly (string | number)[],
+): readonly PatchOperation[] {
   const wanted = asArray(container.env);
   const actual = asArray(running.env);
   if (sameJson(wanted, actual)) return [];

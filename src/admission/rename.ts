@@ -16,8 +16,8 @@ export function* renames(context: Context, code: Code): Iterable<Change> {
       }
       const to = finalResource(context, ask);
       if (to === from) continue;
-      const quantity = shown(ask.limit?.raw);
-      const reason = `${from} ${quantity} -> ${to} ${quantity}`;
+      const quantity = String(ask.limit?.raw);
+      const reason = `${from} ${shown(quantity)} -> ${to} ${shown(quantity)}`;
       yield { type: 'rename-resource', code, container, from, to, quantity, reason, required: true };
     }
   }

@@ -4,7 +4,10 @@ import type { PatchOperation } from './patch.ts';
 const VERSIONS = ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1'] as const;
 const DEFAULT_VERSION = VERSIONS[0];
 
-const optionalText = z.string().nullish().transform((value) => value ?? undefined);
+const optionalText = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? undefined);
 
 /** The parts of an AdmissionRequest that are read. Loose: fields of newer API servers pass by. */
 const requestSchema = z.looseObject({
@@ -16,7 +19,10 @@ const requestSchema = z.looseObject({
   operation: z.string(),
   object: z.unknown().optional(),
   oldObject: z.unknown().optional(),
-  dryRun: z.boolean().nullish().transform((value) => value ?? false),
+  dryRun: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false),
   userInfo: z.looseObject({ username: z.string().optional() }).nullish(),
 });
 
@@ -45,18 +51,31 @@ export interface Answer {
 
 export type ReviewRead =
   | { readonly ok: true; readonly apiVersion: string; readonly request: AdmissionRequest }
-  | { readonly ok: false; readonly apiVersion: string; readonly uid: string; readonly code: number; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly apiVersion: string;
+      readonly uid: string;
+      readonly code: number;
+      readonly message: string;
+    };
 
 /** Reads a parsed AdmissionReview. What can't be read is told with the uid where there is one, so that the answer can carry it. */
 export function readReview(body: unknown): ReviewRead {
   const envelope = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
   const uid = uidOf(envelope.request);
   const known = VERSIONS.find((version) => version === envelope.apiVersion);
-  const refuse = (message: string) => ({ ok: false as const, apiVersion: known ?? DEFAULT_VERSION, uid, code: 400, message });
+  const refuse = (message: string) => ({
+    ok: false as const,
+    apiVersion: known ?? DEFAULT_VERSION,
+    uid,
+    code: 400,
+    message,
+  });
   if (envelope.kind !== 'AdmissionReview') {
     return refuse(`kind is ${told(envelope.kind)}; this webhook reads AdmissionReview objects`);
   }
-  if (!known) return refuse(`apiVersion is ${told(envelope.apiVersion)}; this webhook answers ${VERSIONS.join(' and ')}`);
+  if (!known)
+    return refuse(`apiVersion is ${told(envelope.apiVersion)}; this webhook answers ${VERSIONS.join(' and ')}`);
   if (envelope.request === undefined || envelope.request === null) return refuse('the AdmissionReview has no request');
   const request = requestSchema.safeParse(envelope.request);
   if (request.success) return { ok: true, apiVersion: known, request: request.data };

@@ -37,10 +37,13 @@ export function reachableSharedGpus(
   });
 }
 
-/** A node whose plugin has not registered yet has no GPU resource at all and counts by its labels. */
+/**
+ * A node whose plugin has not registered yet has no GPU resource at all, or zero of it, and counts by its labels. A name that
+ * the plugin gave up stays behind with zero.
+ */
 function offers(node: NodeInfo, resources: ReadonlySet<string>): boolean {
-  const names = Object.keys(node.allocatable).filter((name) => gpuResource(name));
-  return names.length === 0 || names.some((name) => resources.has(name));
+  const offered = Object.keys(node.allocatable).filter((name) => gpuResource(name) && node.allocatable[name] !== '0');
+  return offered.length === 0 || offered.some((name) => resources.has(name));
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

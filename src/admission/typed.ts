@@ -1,5 +1,6 @@
 import { asArray, asObject } from './pod.ts';
 import { quantityFromJson, roundedToMilli } from './quantity.ts';
+import { shown } from './rules/each.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const LISTS = ['initContainers', 'containers'];
@@ -26,7 +27,7 @@ export function typedValues(object: unknown, path: readonly (string | number)[])
     const typed = quantityFromJson(value);
     const actual = quantityFromJson(decoded);
     if (!typed || !actual || roundedToMilli(typed) !== roundedToMilli(actual)) return undefined;
-    return String(value);
+    return shown(value);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ContainerView, EnvEntry } from './pod.ts';
+import { shown } from './rules/each.ts';
 
 export const VISIBLE_DEVICES_VARIABLE = 'NVIDIA_VISIBLE_DEVICES';
 
@@ -23,12 +24,14 @@ export function guardedEntries(
   return container.env.flatMap((entry) => {
     if (!(GUARDED_VARIABLES as readonly string[]).includes(entry.name)) return [];
     if (entry.value === undefined)
-      return [{ entry, why: 'takes its value from elsewhere (valueFrom) and may open any GPU' }];
-    if (entry.value.includes('$(')) return [{ entry, why: 'is expanded from another variable and may open any GPU' }];
+      return [{ entry, why: 'takes its value from elsewhere (valueFrom), which may open any GPU' }];
+    if (entry.value.includes('$('))
+      return [{ entry, why: 'is expanded from another variable, which may open any GPU' }];
     const devices = entry.value.split(',').map((device) => device.trim());
     // The runtime takes the whole list as void when void stands anywhere in it.
     if (devices.includes('void') || devices.every((device) => HARMLESS.has(device))) return [];
-    const twice = entry.overridden ? ' in the first of several entries' : '';
-    return [{ entry, why: `is ${devices.includes('all') ? 'all' : `"${devices[0]}"`}${twice}: it opens devices` }];
+    const opening = devices.includes('all') ? 'all' : devices.find((device) => !HARMLESS.has(device));
+    const twice = entry.overridden ? ' (and set again below)' : '';
+    return [{ entry, why: `is ${shown(opening)}${twice}, which opens GPUs` }];
   });
 }

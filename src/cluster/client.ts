@@ -15,7 +15,7 @@ export class ApiError extends Error {
 }
 
 /** Query parameters of a request; undefined ones are left out. */
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The two ways in which gpugate reads from an API server. Both throw ApiError for an answer other than 200. */
 export interface ApiClient {

@@ -2,7 +2,7 @@ import { LineCounter, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 
 /** One object of a manifest, and where it begins. */
-export interface ManifestObject<T> {
+interface ManifestObject<T> {
   readonly value: T;
   readonly line: number;
 }

@@ -48,7 +48,7 @@ export interface ClusterSource {
   close(): Promise<void>;
 }
 
-export interface NamespaceLabelsOptions {
+interface NamespaceLabelsOptions {
   readonly refresh?: boolean;
   readonly timeoutMs?: number;
 }

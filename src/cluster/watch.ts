@@ -141,7 +141,7 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
       let retryAfterMs = 0;
       let problem: Error | undefined;
       try {
-        if (resourceVersion === undefined) await list();
+        if (resourceVersion === undefined || started - listedAt > timing.relistMs) await list();
         await watch(resourceVersion as string);
       } catch (error) {
         problem = error as Error;

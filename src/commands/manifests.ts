@@ -17,7 +17,12 @@ interface Options {
 /** `gpugate manifests`: the webhook configurations as YAML, with the CA of the certificate that is served. */
 export function configure(command: Command): void {
   command
-    .option('--service <namespace/name[:port]>', 'the Service that the API server calls', service, service('gpugate/gpugate'))
+    .option(
+      '--service <namespace/name[:port]>',
+      'the Service that the API server calls',
+      service,
+      service('gpugate/gpugate'),
+    )
     .option('--url <url>', 'call this URL instead of a Service, for gpugate outside the cluster', url)
     .option('--cert-dir <dir>', 'where ca.crt lies', 'certs')
     .option('--no-ca', 'leave caBundle out, for something else to fill in')
@@ -53,7 +58,10 @@ async function authority(directory: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw failure(EXIT.input, `${file} can not be read (${code}); start "gpugate serve" once to make one, or pass --no-ca`);
+    throw failure(
+      EXIT.input,
+      `${file} can not be read (${code}); start "gpugate serve" once to make one, or pass --no-ca`,
+    );
   }
 }
 

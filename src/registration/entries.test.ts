@@ -34,10 +34,15 @@ describe('the pattern of GPU names', () => {
     'example.com/npu',
   ])('sends %s', (name) => expect(pattern.test(name.toLowerCase())).toBe(true));
 
-  it.each(['cpu', 'memory', 'ephemeral-storage', 'rdma/hca', 'vpc.amazonaws.com/pod-eni', 'examplexcom/npu', 'hugepages-2Mi'])(
-    'leaves %s alone',
-    (name) => expect(pattern.test(name)).toBe(false),
-  );
+  it.each([
+    'cpu',
+    'memory',
+    'ephemeral-storage',
+    'rdma/hca',
+    'vpc.amazonaws.com/pod-eni',
+    'examplexcom/npu',
+    'hugepages-2Mi',
+  ])('leaves %s alone', (name) => expect(pattern.test(name)).toBe(false));
 });
 
 it('both configurations write every default out', () => {

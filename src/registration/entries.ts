@@ -139,7 +139,13 @@ export function entries(options: EntryOptions = {}): readonly Entry[] {
       type: 'validate',
       purpose: 'warns of gpugate.dev/ labels that are not understood, when they are written',
       rules: [
-        { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['namespaces'], scope: 'Cluster' },
+        {
+          apiGroups: [''],
+          apiVersions: ['v1'],
+          operations: ['CREATE', 'UPDATE'],
+          resources: ['namespaces'],
+          scope: 'Cluster',
+        },
       ],
       // A Namespace is matched by its own labels; excluded ones are of no interest either.
       namespaceSelector: select(),

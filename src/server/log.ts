@@ -22,7 +22,7 @@ export function createLog(level: string): Log {
       level,
       // Pod name and host are what the collector adds by itself.
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: timestamp(),
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,
@@ -30,5 +30,19 @@ export function createLog(level: string): Log {
   return {
     logger,
     flush: () => new Promise((resolve) => destination.flush(() => resolve())),
+  };
+}
+
+/** The time as `,"time":"2026-01-31T12:00:00.000Z"`. Writing it costs as much as a rule, so a millisecond's lines share it. */
+function timestamp(): () => string {
+  let at = 0;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== at) {
+      at = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
   };
 }

@@ -40,3 +40,8 @@ export function shown(value: unknown): string {
   const visible = text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
   return visible.length > 40 ? `${visible.slice(0, 40)}...` : visible;
 }
+
+/** As `shown`, with text in quotes, so that an empty or blank one is seen. */
+export function quoted(value: unknown): string {
+  return typeof value === 'string' ? `"${shown(value)}"` : shown(value);
+}

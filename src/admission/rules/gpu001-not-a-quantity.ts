@@ -1,5 +1,5 @@
 import type { Rule } from '../context.ts';
-import { eachValue, found, resourceField, shown } from './each.ts';
+import { eachValue, found, quoted, resourceField, shown } from './each.ts';
 
 /**
  * GPU001: a value that no Kubernetes quantity has. The API server refuses it while decoding typed objects; in custom
@@ -13,7 +13,7 @@ export const notAQuantity: Rule = {
       yield found('GPU001', 'error', container, {
         field: resourceField(container, list, ask.resource.name),
         value: shown(asked.raw),
-        message: `${ask.resource.name} in ${list} is ${shown(asked.raw)}, which is not a number.`,
+        message: `${ask.resource.name} in ${list} is ${quoted(asked.raw)}, which is not a number.`,
         fix: 'Write a whole number such as 1.',
         refusedAnyway: true,
       });

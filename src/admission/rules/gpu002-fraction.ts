@@ -1,8 +1,8 @@
-import { oneUnitHere } from '../advice.ts';
+import { oneUnit } from '../advice.ts';
 import type { Context, Rule } from '../context.ts';
 import type { ContainerView, GpuAsk } from '../pod.ts';
 import { decimal, isWhole, type Quantity, roundedToMilli } from '../quantity.ts';
-import { eachAsk, found, resourceField } from './each.ts';
+import { eachAsk, found, resourceField, shown } from './each.ts';
 
 /**
  * GPU002: a part of a GPU. Extended resources are counted in whole units (validation.go ValidateResourceQuantityValue:
@@ -20,15 +20,12 @@ export const fraction: Rule = {
       const quantity = list === 'limits' ? ask.limit?.quantity : ask.request?.quantity;
       if (!list || !quantity) continue;
       const value = spelling(context, container, ask, list, quantity);
-      const here = oneUnitHere(context);
       const whole = quantity.nano < 0n ? 1n : (roundedToMilli(quantity) + 999n) / 1000n;
       yield found('GPU002', 'error', container, {
         field: resourceField(container, list, ask.resource.name),
         value,
         message: `${ask.resource.name} is ${value}; GPUs are counted in whole devices.`,
-        fix: here
-          ? `Ask for ${whole}: ${here}.`
-          : `Ask for ${whole}; to use part of a GPU the namespace needs a policy for MIG or time-slicing.`,
+        fix: `Ask for ${whole}${oneUnit(context, ask)}.`,
         refusedAnyway: true,
       });
     }
@@ -50,5 +47,5 @@ function spelling(
   const typed = context.typed()(container.name, list, ask.resource.name, quantity.text);
   if (typed !== undefined) return typed;
   const plain = decimal(quantity);
-  return plain === quantity.text ? plain : `${quantity.text} (${plain})`;
+  return plain === quantity.text ? shown(plain) : `${shown(quantity.text)} (${shown(plain)})`;
 }

@@ -1,6 +1,6 @@
 import type { Rule } from '../context.ts';
 import { isWhole, wholeUnits } from '../quantity.ts';
-import { eachAsk, found, resourceField } from './each.ts';
+import { eachAsk, found, resourceField, shown } from './each.ts';
 
 const MOST = 2n ** 31n - 1n;
 
@@ -10,23 +10,24 @@ const MOST = 2n ** 31n - 1n;
  */
 export const outOfRange: Rule = {
   needs: 'arithmetic',
-  *check({ policy, ...context }) {
-    for (const { container, ask } of eachAsk({ policy, ...context })) {
+  *check(context) {
+    for (const { container, ask } of eachAsk(context)) {
       const list = ask.limit ? 'limits' : 'requests';
       const quantity = (ask.limit ?? ask.request)?.quantity;
       if (!quantity) continue;
-      const details = { field: resourceField(container, list, ask.resource.name), value: quantity.text };
+      const value = shown(quantity.text);
+      const details = { field: resourceField(container, list, ask.resource.name), value };
       if (quantity.nano < 0n) {
         yield found('GPU003', 'error', container, {
           ...details,
-          message: `${ask.resource.name} is ${quantity.text}; a count can't be negative.`,
+          message: `${ask.resource.name} is ${value}; a count can't be negative.`,
           fix: 'Ask for 1 or more, or remove the line.',
           refusedAnyway: true,
         });
       } else if (isWhole(quantity) && wholeUnits(quantity) > MOST) {
-        yield found('GPU003', policy.governed ? 'error' : 'warning', container, {
+        yield found('GPU003', context.policy.governed ? 'error' : 'warning', container, {
           ...details,
-          message: `${ask.resource.name} is ${quantity.text.slice(0, 40)}, more GPUs than any machine has.`,
+          message: `${ask.resource.name} is ${value}, more GPUs than any machine has.`,
           fix: 'Check the suffix: 1k is a thousand GPUs, 1Ki is 1024.',
         });
       }

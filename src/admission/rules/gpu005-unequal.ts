@@ -19,7 +19,7 @@ export const unequal: Rule = {
       yield found('GPU005', 'error', container, {
         field: resourceField(container, 'requests', name),
         value: requested,
-        message: `${name} is requested ${requested} times with a limit of ${limited}; GPUs can't burst, so both must be equal.`,
+        message: `${name} is ${requested} in requests and ${limited} in limits; GPUs can't burst, so both must be equal.`,
         fix: 'Keep the limit that you need and remove the request.',
         refusedAnyway: true,
       });

@@ -1,6 +1,7 @@
 import { finalResource, type Rule } from '../context.ts';
 import { unitsAsked } from '../pod.ts';
-import { eachAsk, shown } from './each.ts';
+import { droppedBesideRename } from '../rename.ts';
+import { eachAsk } from './each.ts';
 
 /**
  * GPU006: the request defaulted from the limit. The API server does so for Pods before any webhook sees them
@@ -12,13 +13,14 @@ export const defaultRequest: Rule = {
     for (const { container, ask } of eachAsk(context)) {
       const resource = ask.resource.name;
       if (!ask.limit || ask.request || unitsAsked(ask) === undefined) continue;
+      if (droppedBesideRename(context, container, ask)) continue;
       if (context.policy.governed && finalResource(context, ask) !== resource) continue;
       yield {
         type: 'set-request',
         code: 'GPU006',
         container,
         resource,
-        quantity: shown(ask.limit.raw),
+        quantity: String(ask.limit.raw),
         reason: `request of ${resource} set to its limit`,
         required: false,
       };

@@ -15,6 +15,9 @@ export const policyInvalid: Rule = {
     const wantsGpu = context.containers.some(asksForGpu);
     if (wantsGpu) {
       for (const problem of policy.problems) yield aboutPolicy(problem, 'error');
+    }
+    // What a pod wishes for means nothing under a policy that is not understood, or that leaves the pod alone.
+    if (wantsGpu && policy.problems.length === 0 && context.leftTo === undefined) {
       const { problem } = context.profile();
       if (problem?.code === 'GPU101') yield problem;
       yield* context.cap().findings.filter((finding) => finding.code === 'GPU101');

@@ -1,4 +1,4 @@
-import type { Rule } from '../context.ts';
+import { finalResource, type Rule } from '../context.ts';
 import { type ContainerView, fieldPath, unitsAsked } from '../pod.ts';
 import { droppedBesideRename } from '../rename.ts';
 import { podTotal } from '../totals.ts';
@@ -11,7 +11,7 @@ export const tooMany: Rule = {
     const { perContainer, perPod } = context.policy.maxGpus;
     const units = (container: ContainerView, resource?: string) =>
       container.gpus
-        .filter((ask) => resource === undefined || ask.resource.name === resource)
+        .filter((ask) => resource === undefined || finalResource(context, ask) === resource)
         .filter((ask) => !droppedBesideRename(context, container, ask))
         .reduce((sum, ask) => sum + (unitsAsked(ask) ?? 0n), 0n);
 
@@ -26,7 +26,9 @@ export const tooMany: Rule = {
       });
     }
 
-    const names = new Set(context.containers.flatMap((container) => container.gpus.map((ask) => ask.resource.name)));
+    const names = new Set(
+      context.containers.flatMap((container) => container.gpus.map((ask) => finalResource(context, ask))),
+    );
     // Init containers hand a resource on to the app, but only under the same name: totals are by name, then added up.
     const total = [...names].reduce((sum, name) => sum + podTotal(context.containers, (c) => units(c, name)), 0n);
     if (perPod === undefined || total <= BigInt(perPod)) return;

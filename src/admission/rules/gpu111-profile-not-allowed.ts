@@ -1,5 +1,5 @@
 import type { Rule } from '../context.ts';
-import { unitsAsked } from '../pod.ts';
+import { asksForGpu, unitsAsked } from '../pod.ts';
 import { allowedHere } from '../profile.ts';
 import { eachAsk, found, resourceField } from './each.ts';
 
@@ -9,7 +9,7 @@ export const profileNotAllowed: Rule = {
   *check(context) {
     const { mig } = context.policy;
     const { problem } = context.profile();
-    if (problem?.code === 'GPU111') yield problem;
+    if (problem?.code === 'GPU111' && context.containers.some(asksForGpu)) yield problem;
     if (!mig) return;
     for (const { container, ask } of eachAsk(context)) {
       const { profile, name } = ask.resource;

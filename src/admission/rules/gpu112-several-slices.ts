@@ -1,6 +1,7 @@
 import type { Rule } from '../context.ts';
 import { finalResource } from '../context.ts';
 import { unitsAsked } from '../pod.ts';
+import { droppedBesideRename } from '../rename.ts';
 import { eachAsk, found, resourceField } from './each.ts';
 
 /** GPU112: several slices for one container. A CUDA process sees one MIG device, so the others would lie idle. */
@@ -13,6 +14,7 @@ export const severalSlices: Rule = {
       const units = unitsAsked(ask) ?? 0n;
       const resource = finalResource(context, ask);
       if (units < 2n || !resource.startsWith('nvidia.com/mig-')) continue;
+      if (droppedBesideRename(context, container, ask)) continue;
       yield found('GPU112', mig.multiple === 'deny' ? 'error' : 'warning', container, {
         field: resourceField(container, 'limits', ask.resource.name),
         value: String(units),

@@ -14,8 +14,8 @@ export const unknownProfile: Rule = {
       yield found('GPU113', 'warning', container, {
         field: resourceField(container, 'limits', name),
         value: name,
-        message: `${name}: ${profile} ${problem}.`,
-        fix: 'Without a node that offers this name the pod stays Pending.',
+        message: `asks for ${name}; ${profile === '' ? 'its profile' : profile} ${problem}.`,
+        fix: 'Correct the name: the pod stays Pending unless a node offers it.',
       });
     }
   },

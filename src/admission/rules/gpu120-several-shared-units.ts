@@ -1,5 +1,6 @@
 import { finalResource, type Rule } from '../context.ts';
 import { unitsAsked } from '../pod.ts';
+import { droppedBesideRename } from '../rename.ts';
 import { eachAsk, found, resourceField } from './each.ts';
 
 /**
@@ -16,6 +17,7 @@ export const severalSharedUnits: Rule = {
       const { kind, vendor, name } = ask.resource;
       const isShared = kind === 'shared' || finalResource(context, ask) === shared.resource;
       if (units < 2n || vendor !== 'nvidia.com' || !isShared) continue;
+      if (droppedBesideRename(context, container, ask)) continue;
       yield found('GPU120', shared.multiple === 'deny' ? 'error' : 'warning', container, {
         field: resourceField(container, 'limits', name),
         value: String(units),

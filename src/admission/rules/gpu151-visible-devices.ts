@@ -17,7 +17,7 @@ export const visibleDevices: Rule = {
         yield found('GPU151', severity, container, {
           field: fieldPath([...container.path, 'env', entry.index]),
           ...(entry.value === undefined ? {} : { value: shown(entry.value) }),
-          message: `${entry.name} ${why}, past the device plugin.`,
+          message: `${entry.name} ${why} past the device plugin.`,
           fix: asksForGpu(container)
             ? 'Remove the variable: the device plugin sets it to the GPUs that the container gets.'
             : 'Remove the variable, and ask for a GPU under resources.limits if one is needed.',
