@@ -17,14 +17,17 @@ export function patchOf(object: unknown, changes: readonly Change[], podPath: Pa
   const created = new Set<string>();
 
   const add = (path: Path, value: unknown) => {
-    for (let depth = podPath.length + 1; depth < path.length; depth++) {
-      const parent = path.slice(0, depth);
-      const key = pointer(parent);
-      if (created.has(key) || isContainerOf(at(object, parent), path[depth])) continue;
-      created.add(key);
-      patch.push({ op: 'add', path: key, value: path[depth] === '-' ? [] : {} });
+    let here: unknown = object;
+    let location = '';
+    for (const [depth, part] of path.entries()) {
+      if (depth > podPath.length && !created.has(location) && !canHold(here, part)) {
+        created.add(location);
+        patch.push({ op: 'add', path: location, value: part === '-' ? [] : {} });
+      }
+      location += `/${escaped(part)}`;
+      here = child(here, part);
     }
-    patch.push({ op: 'add', path: pointer(path), value });
+    patch.push({ op: 'add', path: location, value });
   };
   const remove = (path: Path) => {
     const parent = asObject(at(object, path.slice(0, -1)));
@@ -71,20 +74,28 @@ export function patchOf(object: unknown, changes: readonly Change[], podPath: Pa
   return patch;
 }
 
-/** A JSON Pointer (RFC 6901): `~` is escaped before `/`, so that `nvidia.com/gpu` becomes `nvidia.com~1gpu`. */
+/** A JSON Pointer (RFC 6901). */
 export function pointer(path: Path): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return path.map((part) => `/${escaped(part)}`).join('');
+}
+
+/** `~` is escaped before `/`, so that `nvidia.com/gpu` becomes `nvidia.com~1gpu`. */
+function escaped(part: string | number): string | number {
+  if (typeof part === 'number' || !(part.includes('/') || part.includes('~'))) return part;
+  return part.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function at(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((here, part) => {
-    if (typeof part === 'number') return asArray(here)[part];
-    const object = asObject(here);
-    return object && Object.hasOwn(object, part) ? object[part] : undefined;
-  }, value);
+  return path.reduce(child, value);
+}
+
+function child(value: unknown, part: string | number): unknown {
+  if (typeof part === 'number') return asArray(value)[part];
+  const object = asObject(value);
+  return object && Object.hasOwn(object, part) ? object[part] : undefined;
 }
 
 /** Whether a value can hold the next part of a path: an array for an index or `-`, an object for a key. */
-function isContainerOf(value: unknown, next: string | number | undefined): boolean {
+function canHold(value: unknown, next: string | number): boolean {
   return typeof next === 'number' || next === '-' ? Array.isArray(value) : asObject(value) !== undefined;
 }

@@ -69,7 +69,9 @@ type Files = ReadonlyMap<string, string>;
 
 async function filesOf(directory: string): Promise<Files> {
   const names = (await readdir(directory)).filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name)).sort();
-  const read = names.map(async (name) => [join(directory, name), await readFile(join(directory, name), 'utf8')] as const);
+  const read = names.map(
+    async (name) => [join(directory, name), await readFile(join(directory, name), 'utf8')] as const,
+  );
   return new Map(await Promise.all(read));
 }
 
@@ -85,7 +87,8 @@ function parsePolicies(files: Files): PolicySet {
     mistakes.push(...manifest.mistakes);
     for (const { value, line } of manifest.objects) {
       const { name } = value.metadata;
-      if (policies.has(name)) mistakes.push(`${file}:${line}: metadata.name: a policy "${name}" stands in another place too`);
+      if (policies.has(name))
+        mistakes.push(`${file}:${line}: metadata.name: a policy "${name}" stands in another place too`);
       policies.set(name, value);
     }
   }

@@ -53,7 +53,7 @@ export function readLabels(labels: Readonly<Record<string, string>>): ReadLabels
   for (const key of Object.keys(labels)
     .filter((name) => name.startsWith(PREFIX))
     .sort()) {
-    const value = labels[key] ?? '';
+    const value = String(labels[key] ?? '');
     const reader = Object.hasOwn(READERS, key.slice(PREFIX.length)) ? READERS[key.slice(PREFIX.length)] : undefined;
     const where = `namespace label ${key}`;
     if (!reader) {

@@ -37,7 +37,8 @@ export function resolvePolicy(labels: Readonly<Record<string, string>>, policies
   const mig = sharing === 'mig' ? migPolicy(settings, spec) : undefined;
   if (sharing === 'mig' && !mig && problems.length === 0) problems.push(PROFILE_MISSING);
   const shared = sharing === 'time-slicing' || sharing === 'mps' ? sharedPolicy(sharing, spec) : undefined;
-  const memoryCap = sharing === 'mig' ? undefined : memoryCapPolicy(settings, spec);
+  const ownGpus = sharing === 'mig' || sharing === 'exclusive';
+  const memoryCap = ownGpus ? undefined : memoryCapPolicy(settings, spec);
   const perPod = settings.maxGpus ?? spec?.maxGpus.perPod;
   const visibleDevices = settings.visibleDevices ?? spec?.visibleDevices ?? 'ignore';
   if (visibleDevices === 'void' && settings.visibleDevices === undefined) warnings.push(VOID_WITHOUT_LABEL);

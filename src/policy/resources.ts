@@ -60,17 +60,17 @@ const ALIASES: Readonly<Record<string, string>> = {
   'alpha.kubernetes.io/nvidia-gpu': WHOLE_GPU,
   'amd.com/gpus': 'amd.com/gpu',
 };
-const FURTHEST_TYPO = 3;
+/** Edits that a misspelling may be away: a short name such as amd.com/gpu is as near to other vendors' names. */
+const furthestTypo = (name: string) => (name.length < 12 ? 1 : 3);
 
 /** The GPU resource that a misspelt name probably means; undefined for names that mean something else. */
 export function misspeltGpuResource(name: string, extra: readonly string[] = []): string | undefined {
   const lower = name.toLowerCase();
-  const alias = ALIASES[lower];
-  if (alias) return alias;
+  if (Object.hasOwn(ALIASES, lower)) return ALIASES[lower];
   if (lower !== name && gpuResource(lower, extra)) return lower;
   if (!/^[a-z.-]+\/(gpu|gpus|mig-.+|gaudi|i915|xe)(\.shared)?$/.test(lower)) return undefined;
   const mig = /\/(mig-.+)$/.exec(lower)?.[1];
   const candidates = [...known.keys(), ...extra, ...(mig ? [`nvidia.com/${mig}`] : [])];
   const nearest = closest(lower, candidates);
-  return distance(lower, nearest) <= FURTHEST_TYPO ? nearest : undefined;
+  return distance(lower, nearest) <= furthestTypo(nearest) ? nearest : undefined;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { capAmount, mebibytes } from './amount.ts';
+import { parseQuantity } from '../admission/quantity.ts';
+import { capAmount, mebibytes, SMALLEST_CAP_MIB } from './amount.ts';
 import { normalProfile, profileProblem } from './boards.ts';
 import { SHARED_GPU, WHOLE_GPU } from './resources.ts';
 
@@ -17,10 +18,21 @@ const text = z.union([z.string(), z.number()]).transform(String);
 
 const memory = text.transform((value, context) => {
   const mib = mebibytes(value);
-  if (mib !== undefined) return mib;
-  context.addIssue({ code: 'custom', message: `"${value}" is not a quantity of memory such as 8Gi or 512Mi` });
+  // Without a suffix a quantity is in bytes: 512 would be no reserve at all.
+  const bytes = mib === 0 && parseQuantity(value)?.nano !== 0n;
+  if (mib !== undefined && !bytes) return mib;
+  const message = bytes
+    ? `"${value}" is less than 1Mi; write a suffix such as Mi or Gi`
+    : `"${value}" is not a quantity of memory such as 8Gi or 512Mi`;
+  context.addIssue({ code: 'custom', message });
   return z.NEVER;
 });
+
+/** A limit of 0 means "no limit" to the programs that read it, so a cap can't be that small. */
+const cap = memory.refine(
+  (mib) => mib >= SMALLEST_CAP_MIB,
+  `is less than ${SMALLEST_CAP_MIB}Mi, which no GPU program can start in`,
+);
 
 const amount = text.transform((value, context) => {
   const parsed = capAmount(value);
@@ -65,9 +77,9 @@ const spec = z
     memoryCap: z
       .strictObject({
         amount,
-        max: memory.optional(),
+        max: cap.optional(),
         reserve: memory.optional(),
-        fallback: memory.optional(),
+        fallback: cap.optional(),
         frameworks: z.array(z.enum(FRAMEWORKS)).optional(),
       })
       .optional(),

@@ -59,6 +59,7 @@ function changesText(changes: readonly Change[]): string {
 /** One line of at most 256 runes, which Go counts as code points. */
 export function warningLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  if (line.length <= LONGEST_WARNING) return line;
   const runes = [...line];
   return runes.length <= LONGEST_WARNING ? line : `${runes.slice(0, LONGEST_WARNING - 3).join('')}...`;
 }

@@ -4,7 +4,7 @@ import type { Body } from './body.ts';
 import { BODY_LIMIT, readHead } from './body.ts';
 
 /** Why a request to a webhook path holds no AdmissionReview: a label value, so a closed set. */
-export type MalformedReason = 'empty_body' | 'content_type' | 'too_large' | 'not_json' | 'not_a_review';
+type MalformedReason = 'empty_body' | 'content_type' | 'too_large' | 'not_json' | 'not_a_review';
 
 /** A refusal of the request itself, before anything was judged. */
 export interface Malformed {

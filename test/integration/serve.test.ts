@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,6 +54,12 @@ async function answered(path: string, file: string, namespace: string, gpus?: st
   return JSON.parse(text).response;
 }
 
+/** Replaces the policy at once, so that no look sees half a file. */
+async function put(text: string): Promise<void> {
+  await writeFile(join(dir, 'next'), text);
+  await rename(join(dir, 'next'), join(policies, 'small.yaml'));
+}
+
 const metrics = async () => (await fetch(`http://127.0.0.1:${served.metricsPort}/metrics`)).text();
 
 describe('gpugate serve', () => {
@@ -75,10 +81,10 @@ describe('gpugate serve', () => {
       while (!(await metrics()).includes(line)) await sleep(50);
     };
     expect(await refused()).toBe(false);
-    await writeFile(join(policies, 'small.yaml'), policy('2'));
+    await put(policy('2'));
     await until('gpugate_policy_reloads_total{result="success"}');
     expect(await refused()).toBe(true);
-    await writeFile(join(policies, 'small.yaml'), policy('many'));
+    await put(policy('many'));
     await until('gpugate_policy_reloads_total{result="failure"}');
     expect(await refused()).toBe(true);
   });

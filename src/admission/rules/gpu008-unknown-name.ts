@@ -1,5 +1,5 @@
 import { misspeltGpuResource } from '../../policy/resources.ts';
-import type { Rule } from '../context.ts';
+import type { Context, Rule } from '../context.ts';
 import { fieldPath } from '../pod.ts';
 import { found } from './each.ts';
 
@@ -10,14 +10,18 @@ export const unknownName: Rule = {
     for (const container of context.containers) {
       for (const name of container.otherResources) {
         const meant = misspeltGpuResource(name, context.snapshot.gpuResources);
-        if (!meant) continue;
+        if (!meant || advertised(context, name)) continue;
         yield found('GPU008', 'warning', container, {
           field: fieldPath([...container.path, 'resources', 'limits', name]),
           value: name,
-          message: `${name} is a name that no device plugin advertises.`,
+          message: `asks for ${name}, a name that no device plugin advertises.`,
           fix: `Did you mean ${meant}?`,
         });
       }
     }
   },
 };
+
+function advertised({ snapshot }: Context, name: string): boolean {
+  return snapshot.nodes.some((node) => Object.hasOwn(node.allocatable, name));
+}
