@@ -29,7 +29,7 @@ const memory = text.transform((value, context) => {
 });
 
 /** A limit of 0 means "no limit" to the programs that read it, so a cap can't be that small. */
-const cap = memory.refine(
+const capLimit = memory.refine(
   (mib) => mib >= SMALLEST_CAP_MIB,
   `is less than ${SMALLEST_CAP_MIB}Mi, which no GPU program can start in`,
 );
@@ -77,9 +77,9 @@ const spec = z
     memoryCap: z
       .strictObject({
         amount,
-        max: cap.optional(),
+        max: capLimit.optional(),
         reserve: memory.optional(),
-        fallback: cap.optional(),
+        fallback: capLimit.optional(),
         frameworks: z.array(z.enum(FRAMEWORKS)).optional(),
       })
       .optional(),

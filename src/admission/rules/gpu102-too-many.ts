@@ -21,7 +21,7 @@ export const tooMany: Rule = {
       yield found('GPU102', 'error', container, {
         field: fieldPath([...container.path, 'resources', 'limits']),
         value: String(asked),
-        message: `asks for ${asked} GPUs; the policy allows ${perContainer} a container.`,
+        message: `asks for ${asked} GPUs; the policy allows ${perContainer} per container.`,
         fix: `Ask for at most ${perContainer}.`,
       });
     }
@@ -37,7 +37,7 @@ export const tooMany: Rule = {
       severity: 'error',
       field: fieldPath([...context.pod.path, 'spec']),
       value: String(total),
-      message: `the pod takes ${total} GPUs in all; the policy allows ${perPod} a pod.`,
+      message: `the pod takes ${total} GPUs in all; the policy allows ${perPod} per pod.`,
       fix: `Ask for at most ${perPod} over all containers that run at the same time.`,
     };
   },

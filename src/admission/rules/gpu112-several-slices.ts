@@ -18,7 +18,7 @@ export const severalSlices: Rule = {
       yield found('GPU112', mig.multiple === 'deny' ? 'error' : 'warning', container, {
         field: resourceField(container, 'limits', ask.resource.name),
         value: String(units),
-        message: `would get ${units} slices ${resource}; a CUDA process sees only one of them.`,
+        message: `would get ${units} slices of ${resource}, and a CUDA process sees only one of them.`,
         fix: `Ask for 1, for a larger profile, or run ${units} pods.`,
       });
     }

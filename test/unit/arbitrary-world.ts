@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import type { NodeInfo } from '../../src/admission/snapshot.ts';
+import type { ClusterSource, Labels } from '../../src/cluster/source.ts';
+import type { PolicySet } from '../../src/policy/resolve.ts';
+import { API_VERSION, type GpuPolicy, gpuPolicySchema } from '../../src/policy/schema.ts';
+import { createJudge, type Judge } from '../../src/server/judge.ts';
+
+/** Everything that a verdict depends on beside the object. */
+export interface World {
+  readonly policies: readonly GpuPolicy[];
+  readonly labels: Labels;
+  readonly nodes: readonly NodeInfo[];
+}
+
+const multiple = fc.constantFrom('deny', 'warn', 'allow');
+const profile = fc.constantFrom('1g.10gb', '2g.20gb', '1g.10gb.me', '7g.80gb');
+const common = {
+  mode: fc.constantFrom('enforce', 'enforce', 'enforce', 'warn', 'audit'),
+  otherSchedulers: fc.constantFrom([], [], ['kai-scheduler']),
+  maxGpus: fc.record({ perContainer: fc.integer({ min: 0, max: 4 }), perPod: fc.integer({ min: 0, max: 6 }) }, { requiredKeys: [] }),
+  visibleDevices: fc.constantFrom('ignore', 'warn', 'void', 'deny'),
+  templates: fc.constantFrom('off', 'warn', 'deny'),
+};
+const FRAMEWORKS = ['nvidia', 'jax', 'tensorflow', 'cupy', 'paddle', 'pytorch', 'hami-core', 'tgi'] as const;
+const memoryCap = fc.record(
+  {
+    amount: fc.constantFrom('auto', 'auto', '4Gi', '2Gi', '25%', '10%', '100%', '0', '300Mi'),
+    max: fc.constantFrom('4Gi', '6Gi', '16Gi'),
+    reserve: fc.constantFrom('0', '512Mi', '15Gi'),
+    fallback: fc.constantFrom('1Gi', '4Gi'),
+    frameworks: fc.subarray([...FRAMEWORKS]),
+  },
+  { requiredKeys: ['amount'] },
+);
+const sharedBlock = fc.record({ resource: fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu.shared'), multiple }, { requiredKeys: [] });
+const optional = (model: Record<string, fc.Arbitrary<unknown>>, requiredKeys: string[]) => fc.record(model, { requiredKeys });
+
+/** The spec of a policy as an admin writes it, of every kind of sharing. */
+const spec = fc.oneof(
+  optional(common, []),
+  optional({ ...common, sharing: fc.constant('exclusive') }, ['sharing']),
+  optional({ ...common, sharing: fc.constant('time-slicing'), timeSlicing: sharedBlock, memoryCap }, ['sharing', 'memoryCap']),
+  optional({ ...common, sharing: fc.constant('mps'), mps: sharedBlock, memoryCap }, ['sharing', 'memoryCap']),
+  optional(
+    { ...common, sharing: fc.constant('mig'), mig: optional({ profile, allowedProfiles: fc.subarray(['1g.10gb', '2g.20gb', '7g.80gb'], { minLength: 1 }), multiple }, ['profile']) },
+    ['sharing', 'mig'],
+  ),
+);
+
+/** GpuPolicy documents that the schema takes; an amount above its maximum is not one. */
+const policy = (name: string): fc.Arbitrary<GpuPolicy> =>
+  spec
+    .map((value) => gpuPolicySchema.safeParse({ apiVersion: API_VERSION, kind: 'GpuPolicy', metadata: { name }, spec: value }))
+    .filter((result) => result.success)
+    .map((result) => result.data as GpuPolicy);
+
+const labels: fc.Arbitrary<Labels> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom<Labels[]>({ 'gpugate.dev/policy': 'p' }, { 'gpugate.dev/policy': 'p', team: 'a' }, {}) },
+  {
+    weight: 4,
+    arbitrary: fc.record(
+      {
+        'gpugate.dev/policy': fc.constantFrom('p', 'p', 'p', 'nowhere', ''),
+        'gpugate.dev/mode': fc.constantFrom('enforce', 'warn', 'audit', 'Enforce'),
+        'gpugate.dev/sharing': fc.constantFrom('exclusive', 'time-slicing', 'mps', 'mig', 'x'),
+        'gpugate.dev/mig-profile': fc.constantFrom('1g.10gb', 'mig-2g.20gb', '9g.99gb'),
+        'gpugate.dev/memory-cap': fc.constantFrom('auto', '1Gi', '8Gi', '64Gi', '0', 'x'),
+        'gpugate.dev/max-gpus': fc.constantFrom('0', '1', '4', '-1'),
+        'gpugate.dev/visible-devices': fc.constantFrom('ignore', 'warn', 'void', 'deny', 'x'),
+        'gpugate.dev/constructor': fc.constant('x'),
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<Labels>,
+  },
+);
+
+/** Nodes as feature discovery labels them; products and sizes differ now and then. */
+const node = fc
+  .tuple(
+    fc.constantFrom('T4', 'A100'),
+    fc.constantFrom('16384', '16384', '40960', '15360', '0', 'x'),
+    fc.constantFrom('1', '2', '4', '4', '8'),
+    fc.constantFrom('time-slicing', 'time-slicing', 'mps', 'none'),
+    fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu', 'nvidia.com/gpu.shared', 'nvidia.com/mig-1g.10gb', 'cpu'),
+  )
+  .map(([product, memory, replicas, strategy, resource]) => ({
+    labels: {
+      'nvidia.com/gpu.product': product,
+      'nvidia.com/gpu.memory': memory,
+      'nvidia.com/gpu.replicas': replicas,
+      'nvidia.com/gpu.sharing-strategy': strategy,
+    },
+    allocatable: { [resource]: '8' },
+  }));
+const nodes: fc.Arbitrary<readonly NodeInfo[]> = fc
+  .array(node, { maxLength: 4 })
+  .map((all) => all.map((item, index) => ({ ...item, name: `node-${index}` })));
+
+/** Policies, a namespace's labels, and nodes. */
+export const world: fc.Arbitrary<World> = fc.record({
+  policies: fc
+    .tuple(policy('p'), fc.option(policy('default'), { nil: undefined, freq: 4 }))
+    .map(([p, fallback]) => (fallback ? [p, fallback] : [p])),
+  labels,
+  nodes,
+});
+
+/** A world whose namespace is governed by its policy `p`, enforced and understood. */
+export const enforcing: fc.Arbitrary<World> = world.map(({ policies, nodes: all }) => ({
+  policies: policies.map((item) => ({ ...item, spec: { ...item.spec, mode: 'enforce' as const } })),
+  labels: { 'gpugate.dev/policy': 'p' },
+  nodes: all,
+}));
+
+/** Counted as a GPU by configuration. */
+export const EXTRA_GPU = 'example.com/npu';
+
+export function judgeOf({ policies, labels: namespaceLabels, nodes: all }: World): Judge {
+  const set: PolicySet = new Map(policies.map((item) => [item.metadata.name, item]));
+  const cluster: ClusterSource = {
+    known: () => namespaceLabels,
+    namespaceLabels: async () => ({ found: true, labels: namespaceLabels }),
+    nodes: () => all,
+    synced: () => true,
+    watches: () => [],
+    close: async () => undefined,
+  };
+  return createJudge({ cluster, policies: { current: () => set }, gpuResources: [EXTRA_GPU] });
+}
