@@ -17,6 +17,9 @@ export interface CapStep {
   readonly required: boolean;
 }
 
+/** HAMi-core's limit of one device, which wins over the name without an index. */
+export const INDEXED_LIMIT = /^CUDA_DEVICE_MEMORY_LIMIT_\d{1,2}$/;
+
 /** Everything that is missing or too loose for the policy's memory cap. Stricter values of the user's stay. */
 export function capSteps(context: Context): readonly CapStep[] {
   const { policy } = context;
@@ -70,7 +73,7 @@ function present(container: ContainerView, variable: CapVariable): readonly EnvE
   if (variable.measure !== 'suffixed') return entries;
   // CUDA_DEVICE_MEMORY_LIMIT_0 wins over the name without an index (HAMi-core multiprocess_memory_limit.c).
   const indexed = container.env.filter(
-    (entry) => !entry.overridden && /^CUDA_DEVICE_MEMORY_LIMIT_\d+$/.test(entry.name),
+    (entry) => !entry.overridden && INDEXED_LIMIT.test(entry.name),
   );
   return [...entries, ...indexed];
 }

@@ -73,7 +73,7 @@ function suffixedBytes(value: string): bigint | undefined {
   return parts ? BigInt(parts[1] ?? '') * (SUFFIX[(parts[2] ?? '').toLowerCase()] ?? 1n) : undefined;
 }
 
-const FLOAT = /^(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/;
+const FLOAT = /^(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/;
 
 function fractionWithin(value: string, thousandths: number | undefined): Standing {
   const own = FLOAT.test(value) ? parseQuantity(value) : undefined;
@@ -118,10 +118,20 @@ function withAllocatorKey(conf: string, fraction: string): string {
 
 /** Items are parted by commas outside of brackets: `roundup_power2_divisions:[256:1,512:2]` is one. PyTorch reads past spaces. */
 function allocatorItems(conf: string): readonly string[] {
-  return conf
-    .split(/,(?![^[]*\])/)
-    .map((item) => item.replaceAll(' ', ''))
-    .filter((item) => item !== '');
+  const items: string[] = [];
+  let end = conf.length;
+  let bracketed = false;
+  // From the back, since only a closing bracket makes an opening one count.
+  for (let at = conf.length - 1; at >= -1; at--) {
+    const character = conf[at];
+    if (character === ']') bracketed = true;
+    else if (character === '[') bracketed = false;
+    else if (at < 0 || (character === ',' && !bracketed)) {
+      items.push(conf.slice(at + 1, end).replaceAll(' ', ''));
+      end = at;
+    }
+  }
+  return items.reverse().filter((item) => item !== '');
 }
 
 function decimalThousandths(thousandths: number): string {

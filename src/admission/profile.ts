@@ -66,7 +66,7 @@ function withMemory(pod: PodView, text: string, mig: MigPolicy): ChosenProfile {
     .sort((a, b) => a.mib - b.mib || a.profile.localeCompare(b.profile));
   const fitting = bySize.find(({ mib }) => BigInt(mib) * MIB_IN_NANO >= quantity.nano);
   if (fitting) return { profile: fitting.profile };
-  const sizes = bySize.map(({ profile, mib }) => `${profile} has ${mib}Mi`).join(', ');
+  const sizes = bySize.map(({ profile, mib }) => `${profile} gives ${mib}Mi`).join(', ');
   const message = `is ${shown(text)}, more than any profile allowed here can give`;
   return { problem: annotation(pod, 'GPU111', 'error', MIN_MEMORY, text, message, `Ask for less: ${sizes}.`) };
 }

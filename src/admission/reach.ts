@@ -1,6 +1,8 @@
 import { asArray, asObject, type PodView } from './pod.ts';
 import type { NodeInfo } from './snapshot.ts';
 
+const MOST_TERMS = 100;
+
 /**
  * Whether a pod may be scheduled to a node by its nodeName, nodeSelector and required node affinity
  * (k8s.io/component-helpers scheduling/corev1/nodeaffinity). Taints, free capacity and readiness are not looked at.
@@ -13,8 +15,11 @@ export function canReach(pod: PodView, node: NodeInfo): boolean {
   const affinity = asObject(asObject(pod.spec.affinity)?.nodeAffinity);
   const required = asObject(affinity?.requiredDuringSchedulingIgnoredDuringExecution);
   if (!required) return true;
+  const terms = asArray(required.nodeSelectorTerms);
+  // Nobody writes that many by hand; every node counting gives the smallest share, and no long search.
+  if (terms.length > MOST_TERMS) return true;
   // The terms are alternatives, and an empty term matches nothing.
-  return asArray(required.nodeSelectorTerms).some((term) => matchesTerm(asObject(term), node));
+  return terms.some((term) => matchesTerm(asObject(term), node));
 }
 
 function matchesTerm(term: Readonly<Record<string, unknown>> | undefined, node: NodeInfo): boolean {
@@ -31,8 +36,9 @@ function matches(
   requirement: Readonly<Record<string, unknown>> | undefined,
   read: (key: string) => string | undefined,
 ): boolean {
-  const actual = read(String(requirement?.key));
-  const values = asArray(requirement?.values).map(String);
+  const { key, values: listed } = requirement ?? {};
+  const actual = typeof key === 'string' ? read(key) : undefined;
+  const values = asArray(listed).filter((value) => typeof value === 'string');
   switch (requirement?.operator) {
     case 'In':
       return actual !== undefined && values.includes(actual);

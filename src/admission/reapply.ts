@@ -1,5 +1,6 @@
 import { CAP_VARIABLES } from '../policy/cap-variables.ts';
 import { gpuResource } from '../policy/resources.ts';
+import { INDEXED_LIMIT } from './cap-plan.ts';
 import { ORIGINAL, POLICY, readOriginals } from './originals.ts';
 import { type PatchOperation, pointer } from './patch.ts';
 import { asArray, asObject, type JsonObject, viewPod } from './pod.ts';
@@ -26,14 +27,13 @@ export function reapply(object: unknown, before: unknown, extra: readonly string
   const oldSpec = asObject(asObject(before)?.spec);
   const patch: PatchOperation[] = [];
   for (const list of LISTS) {
+    const byName = new Map(asArray(oldSpec?.[list]).map((item) => [nameOf(item), asObject(item)]));
     for (const [index, item] of asArray(spec?.[list]).entries()) {
       const container = asObject(item);
-      const running = asArray(oldSpec?.[list])
-        .map(asObject)
-        .find((candidate) => candidate?.name === container?.name);
-      if (!container || !running) continue;
+      const running = container && byName.get(nameOf(container));
+      if (!running) continue;
       const path = ['spec', list, index];
-      patch.push(...resourcesBack(container, running, originals.get(String(container.name)), path, extra));
+      patch.push(...resourcesBack(container, running, originals.get(nameOf(container)), path, extra));
       patch.push(...envBack(container, running, path));
     }
   }
@@ -49,9 +49,18 @@ function resourcesBack(
   extra: readonly string[],
 ): readonly PatchOperation[] {
   if (!original) return [];
-  const limits = asObject(asObject(container.resources)?.limits) ?? {};
-  const again = [...original].every(([name, quantity]) => sameQuantity(limits[name], quantity));
-  return again ? [putBack(container, running, path, extra)].flat() : [];
+  const { limits, requests } = asObject(container.resources) ?? {};
+  const old = asObject(running.resources) ?? {};
+  const again = [...original].every(([name, quantity]) => sameQuantity(asObject(limits)?.[name], quantity));
+  // kubectl merges the manifest into the running pod, so both may stand there; any other GPU is a new wish.
+  const known = (asked: unknown, runs: unknown) =>
+    Object.entries(asObject(asked) ?? {})
+      .filter(([name]) => gpuResource(name, extra))
+      .every(
+        ([name, value]) => sameQuantity(value, original.get(name)) || sameQuantity(value, asObject(runs)?.[name]),
+      );
+  if (!again || !known(limits, old.limits) || !known(requests, old.requests)) return [];
+  return putBack(container, running, path, extra);
 }
 
 function putBack(
@@ -81,26 +90,39 @@ function envBack(
   const wanted = asArray(container.env);
   const actual = asArray(running.env);
   if (sameJson(wanted, actual)) return [];
-  const others = (env: readonly unknown[]) => env.filter((entry) => !VARIABLES.has(String(asObject(entry)?.name)));
+  const others = (env: readonly unknown[]) => env.filter((entry) => !isOurs(nameOf(entry)));
   if (!sameJson(others(wanted), others(actual))) return [];
+  // A variable that the running pod lacks is a new wish.
+  const names = new Set(actual.map(nameOf));
+  if (!wanted.every((entry) => names.has(nameOf(entry)))) return [];
   return [{ op: 'add', path: pointer([...path, 'env']), value: actual }];
 }
 
+function nameOf(value: unknown): string {
+  const name = asObject(value)?.name;
+  return typeof name === 'string' ? name : '';
+}
+
+function isOurs(variable: string): boolean {
+  return VARIABLES.has(variable) || INDEXED_LIMIT.test(variable);
+}
+
 function annotationsBack(object: unknown, before: unknown): readonly PatchOperation[] {
-  const annotations = asObject(asObject(asObject(object)?.metadata)?.annotations);
+  const metadata = asObject(asObject(object)?.metadata);
+  const annotations = asObject(metadata?.annotations);
   const old = asObject(asObject(asObject(before)?.metadata)?.annotations) ?? {};
   const lost = [POLICY, ORIGINAL].filter((name) => Object.hasOwn(old, name) && annotations?.[name] !== old[name]);
   if (lost.length === 0) return [];
-  const parent: PatchOperation[] = annotations ? [] : [{ op: 'add', path: '/metadata/annotations', value: {} }];
   return [
-    ...parent,
+    ...(metadata ? [] : [{ op: 'add' as const, path: '/metadata', value: {} }]),
+    ...(annotations ? [] : [{ op: 'add' as const, path: '/metadata/annotations', value: {} }]),
     ...lost.map((name) => ({ op: 'add' as const, path: pointer(['metadata', 'annotations', name]), value: old[name] })),
   ];
 }
 
-function sameQuantity(value: unknown, text: string): boolean {
-  const quantity = quantityFromJson(value);
-  return quantity !== undefined && quantity.nano === quantityFromJson(text)?.nano;
+function sameQuantity(a: unknown, b: unknown): boolean {
+  const quantity = quantityFromJson(a);
+  return quantity !== undefined && quantity.nano === quantityFromJson(b)?.nano;
 }
 
 function sameJson(a: unknown, b: unknown): boolean {

@@ -17,13 +17,14 @@ export function recordOf(context: Context, changes: readonly Change[]): readonly
     record.push({ type: 'set-annotation', code: first.code, name, value, reason: `${name} recorded`, required: false });
   };
   write(POLICY, applied(context));
-  const originals = new Map(context.originals);
-  for (const change of changes) {
-    if (change.type !== 'rename-resource') continue;
-    const { name } = change.container;
-    originals.set(name, new Map([...(originals.get(name) ?? []), [change.from, change.quantity]]));
+  const renames = changes.filter((change) => change.type === 'rename-resource');
+  if (renames.length === 0) return record;
+  const originals = new Map([...context.originals].map(([name, quantities]) => [name, new Map(quantities)]));
+  for (const { container, from, quantity } of renames) {
+    const quantities = originals.get(container.name) ?? new Map<string, string>();
+    originals.set(container.name, quantities.set(from, quantity));
   }
-  if (changes.some((change) => change.type === 'rename-resource')) write(ORIGINAL, writeOriginals(originals));
+  write(ORIGINAL, writeOriginals(originals));
   return record;
 }
 

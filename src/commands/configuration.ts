@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isExtendedResource } from '../policy/resources.ts';
 import { FLAGS } from './flags.ts';
 
 /** What `serve` was told, checked. Times are in milliseconds; paths that weren't given are undefined. */
@@ -36,6 +37,13 @@ const directory = z.string().refine((path) => typeOf(path) === 'directory', {
 });
 const file = z.string().refine((path) => typeOf(path) === 'file', { error: 'is not a file; give one that exists' });
 
+const resourceNames = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .refine((names) => names.every(isExtendedResource), {
+    error: 'is not a list of extended resources; give names such as example.com/npu,example.com/gpu',
+  });
+
 const schema = z.object({
   host,
   port,
@@ -45,6 +53,7 @@ const schema = z.object({
   namespaces: file.optional(),
   nodes: file.optional(),
   kubeconfig: file.optional(),
+  gpuResources: resourceNames.optional(),
   logLevel: z.enum(LEVELS, { error: `is not a level; give one of ${LEVELS.join(', ')}` }),
   shutdownDelay: delay,
   welcome: z.boolean().optional(),

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
+import { isExtendedResource } from '../policy/resources.ts';
 import { type Target, webhookConfigurations } from '../registration/configurations.ts';
 import { EXCLUDED_NAMESPACES } from '../registration/entries.ts';
 import { EXIT, failure } from './exit.ts';
@@ -12,20 +13,26 @@ interface Options {
   readonly certDir: string;
   readonly ca: boolean;
   readonly exclude: readonly string[];
+  readonly gpuResources: readonly string[];
 }
 
 /** `gpugate manifests`: the webhook configurations as YAML, with the CA of the certificate that is served. */
 export function configure(command: Command): void {
   command
-    .option(
-      '--service <namespace/name[:port]>',
-      'the Service that the API server calls',
-      service,
-      service('gpugate/gpugate'),
+    .addOption(
+      new Option('--service <namespace/name[:port]>', 'the Service that the API server calls')
+        .argParser(service)
+        .default(service('gpugate/gpugate'), 'gpugate/gpugate'),
     )
     .option('--url <url>', 'call this URL instead of a Service, for gpugate outside the cluster', url)
     .option('--cert-dir <dir>', 'where ca.crt lies', 'certs')
     .option('--no-ca', 'leave caBundle out, for something else to fill in')
+    .option(
+      '--gpu-resources <names>',
+      'the same list that `serve` is given, so that such pods are sent',
+      resourceNames,
+      [],
+    )
     .option('--exclude <namespace>', 'a namespace that is never judged; may be repeated', excluded, [])
     .addHelpText(
       'after',
@@ -40,6 +47,7 @@ Examples:
         configurationsYaml({
           target: options.url ?? options.service,
           excludedNamespaces: [...EXCLUDED_NAMESPACES, ...options.exclude],
+          gpuResources: options.gpuResources,
           ...(caBundle === undefined ? {} : { caBundle }),
         }),
       );
@@ -78,6 +86,13 @@ function url(text: string): Target {
     throw new InvalidArgumentError('Write a URL that starts with https://, without user or query.');
   }
   return { url: text };
+}
+
+function resourceNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (!names.every(isExtendedResource))
+    throw new InvalidArgumentError('Write names such as example.com/npu, parted by commas.');
+  return names;
 }
 
 function excluded(namespace: string, before: readonly string[]): readonly string[] {

@@ -43,7 +43,7 @@ async function serve(configuration: Configuration): Promise<void> {
   const cluster = await openSource(configuration, logger);
   source = cluster;
   const synced = { name: 'cluster', problem: () => (cluster.synced() ? undefined : notSynced(cluster)) };
-  const judge = createJudge({ policies, cluster });
+  const judge = createJudge({ policies, cluster, gpuResources: configuration.gpuResources ?? [] });
   const app = await createApp({ judge, pair, metrics, logger, lifecycle, checks: [synced] });
   const operations = createOperations(metrics, app.checks);
 

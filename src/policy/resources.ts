@@ -74,3 +74,9 @@ export function misspeltGpuResource(name: string, extra: readonly string[] = [])
   const nearest = closest(lower, candidates);
   return distance(lower, nearest) <= furthestTypo(nearest) ? nearest : undefined;
 }
+
+/** Whether a name has the form of an extended resource: `domain/name`, outside of kubernetes.io (validation.go). */
+export function isExtendedResource(name: string): boolean {
+  const parts = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)\/([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$/.exec(name);
+  return parts !== null && !`${parts[1]}`.endsWith('kubernetes.io');
+}

@@ -51,7 +51,9 @@ function changesLine(changes: readonly Change[]): readonly string[] {
 function changesText(changes: readonly Change[]): string {
   // Defaulting requests is what the API server does with every pod: nothing to tell.
   const told = changes.flatMap((change) =>
-    change.type === 'set-annotation' || change.type === 'set-request' ? [] : [`${change.code} container "${change.container.name}": ${change.reason}`],
+    change.type === 'set-annotation' || change.type === 'set-request'
+      ? []
+      : [`${change.code} container "${change.container.name}": ${change.reason}`],
   );
   return [...new Set(told)].join('; ');
 }

@@ -76,7 +76,7 @@ export async function register(plane: ControlPlane, gpugate: Pick<Gpugate, 'url'
 }
 
 /** What `gpugate manifests --url` prints. */
-export async function manifests({ url, certDir }: Pick<Gpugate, 'url' | 'certDir'>): Promise<string> {
+async function manifests({ url, certDir }: Pick<Gpugate, 'url' | 'certDir'>): Promise<string> {
   const { execFile } = await import('node:child_process');
   const args = [MAIN, 'manifests', '--url', url, '--cert-dir', certDir];
   return new Promise((resolve, reject) => {
@@ -97,7 +97,7 @@ export async function addNamespaces(plane: ControlPlane): Promise<readonly strin
 export const DEMO_POLICIES = join(ROOT, 'deploy/policies');
 
 /** The sum of a counter over all of its labels. */
-export function total(exposition: string, name: string): number {
+function total(exposition: string, name: string): number {
   return exposition
     .split('\n')
     .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))

@@ -55,13 +55,18 @@ const KEYS = [
 const huge = fc.constantFrom('a', ',', '1', '[', '\n', '\u{1f980}', '\ud800', '1g.').map((text) => text.repeat(5000));
 const deep = fc
   .tuple(fc.constantFrom('[', '{"spec":', '{"__proto__":'), fc.constantFrom(10, 500, 3000))
-  .map(([open, depth]) => JSON.parse(open.repeat(depth) + 'null' + (open === '[' ? ']' : '}').repeat(depth)) as unknown);
+  .map(
+    ([open, depth]) => JSON.parse(open.repeat(depth) + 'null' + (open === '[' ? ']' : '}').repeat(depth)) as unknown,
+  );
 
 /** Text with everything in it: control characters, lone surrogates, line separators, kubectl's colours. */
 export const anyText = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
   { weight: 2, arbitrary: fc.constantFrom(...KEYS) },
-  { weight: 2, arbitrary: fc.constantFrom('a"\n - GPU001 fake', '\u001b[31m', '\r', '\u2028', '\u202e', '\u0085', '\ufeff') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('a"\n - GPU001 fake', '\u001b[31m', '\r', '\u2028', '\u202e', '\u0085', '\ufeff'),
+  },
   { weight: 1, arbitrary: huge },
 );
 

@@ -17,7 +17,10 @@ const profile = fc.constantFrom('1g.10gb', '2g.20gb', '1g.10gb.me', '7g.80gb');
 const common = {
   mode: fc.constantFrom('enforce', 'enforce', 'enforce', 'warn', 'audit'),
   otherSchedulers: fc.constantFrom([], [], ['kai-scheduler']),
-  maxGpus: fc.record({ perContainer: fc.integer({ min: 0, max: 4 }), perPod: fc.integer({ min: 0, max: 6 }) }, { requiredKeys: [] }),
+  maxGpus: fc.record(
+    { perContainer: fc.integer({ min: 0, max: 4 }), perPod: fc.integer({ min: 0, max: 6 }) },
+    { requiredKeys: [] },
+  ),
   visibleDevices: fc.constantFrom('ignore', 'warn', 'void', 'deny'),
   templates: fc.constantFrom('off', 'warn', 'deny'),
 };
@@ -32,17 +35,31 @@ const memoryCap = fc.record(
   },
   { requiredKeys: ['amount'] },
 );
-const sharedBlock = fc.record({ resource: fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu.shared'), multiple }, { requiredKeys: [] });
-const optional = (model: Record<string, fc.Arbitrary<unknown>>, requiredKeys: string[]) => fc.record(model, { requiredKeys });
+const sharedBlock = fc.record(
+  { resource: fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu.shared'), multiple },
+  { requiredKeys: [] },
+);
+const optional = (model: Record<string, fc.Arbitrary<unknown>>, requiredKeys: string[]) =>
+  fc.record(model, { requiredKeys });
 
 /** The spec of a policy as an admin writes it, of every kind of sharing. */
 const spec = fc.oneof(
   optional(common, []),
   optional({ ...common, sharing: fc.constant('exclusive') }, ['sharing']),
-  optional({ ...common, sharing: fc.constant('time-slicing'), timeSlicing: sharedBlock, memoryCap }, ['sharing', 'memoryCap']),
+  optional({ ...common, sharing: fc.constant('time-slicing'), timeSlicing: sharedBlock, memoryCap }, [
+    'sharing',
+    'memoryCap',
+  ]),
   optional({ ...common, sharing: fc.constant('mps'), mps: sharedBlock, memoryCap }, ['sharing', 'memoryCap']),
   optional(
-    { ...common, sharing: fc.constant('mig'), mig: optional({ profile, allowedProfiles: fc.subarray(['1g.10gb', '2g.20gb', '7g.80gb'], { minLength: 1 }), multiple }, ['profile']) },
+    {
+      ...common,
+      sharing: fc.constant('mig'),
+      mig: optional(
+        { profile, allowedProfiles: fc.subarray(['1g.10gb', '2g.20gb', '7g.80gb'], { minLength: 1 }), multiple },
+        ['profile'],
+      ),
+    },
     ['sharing', 'mig'],
   ),
 );
@@ -50,12 +67,17 @@ const spec = fc.oneof(
 /** GpuPolicy documents that the schema takes; an amount above its maximum is not one. */
 const policy = (name: string): fc.Arbitrary<GpuPolicy> =>
   spec
-    .map((value) => gpuPolicySchema.safeParse({ apiVersion: API_VERSION, kind: 'GpuPolicy', metadata: { name }, spec: value }))
+    .map((value) =>
+      gpuPolicySchema.safeParse({ apiVersion: API_VERSION, kind: 'GpuPolicy', metadata: { name }, spec: value }),
+    )
     .filter((result) => result.success)
     .map((result) => result.data as GpuPolicy);
 
 const labels: fc.Arbitrary<Labels> = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom<Labels[]>({ 'gpugate.dev/policy': 'p' }, { 'gpugate.dev/policy': 'p', team: 'a' }, {}) },
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom<Labels[]>({ 'gpugate.dev/policy': 'p' }, { 'gpugate.dev/policy': 'p', team: 'a' }, {}),
+  },
   {
     weight: 4,
     arbitrary: fc.record(

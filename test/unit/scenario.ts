@@ -36,8 +36,10 @@ export const expectedSchema = z.strictObject({
   /** The whole text of the denial. */
   message: z.string().optional(),
   warnings: z.array(z.string()).optional(),
-  /** The object after the patch; a subset is enough. */
+  /** The object after the patch. Fields that are not named may be anything, a field that is null must be absent, and a list is whole. */
   patched: z.record(z.string(), z.unknown()).optional(),
+  /** True if the object comes out as it went in: announced changes are not made. */
+  untouched: z.boolean().default(false),
   /** The validating webhook's verdict on the patched object; true unless said otherwise. */
   validated: z.boolean().default(true),
 });
@@ -83,8 +85,17 @@ export async function loadScenario(name: string): Promise<Scenario> {
   };
 }
 
-function requestFor(object: unknown, namespace: string, subResource: string | undefined, oldObject: unknown): AdmissionRequest {
-  const { apiVersion = 'v1', kind = 'Pod', metadata = {} } = object as { apiVersion?: string; kind?: string; metadata?: object };
+function requestFor(
+  object: unknown,
+  namespace: string,
+  subResource: string | undefined,
+  oldObject: unknown,
+): AdmissionRequest {
+  const {
+    apiVersion = 'v1',
+    kind = 'Pod',
+    metadata = {},
+  } = object as { apiVersion?: string; kind?: string; metadata?: object };
   const [group = '', version = 'v1'] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   const read = readReview({
     apiVersion: 'admission.k8s.io/v1',
@@ -107,4 +118,19 @@ function requestFor(object: unknown, namespace: string, subResource: string | un
 export function patched(object: unknown, judgement: Judgement): unknown {
   const patch = (judgement.answer.patch ?? []) as unknown as jsonpatch.Operation[];
   return jsonpatch.applyPatch(structuredClone(object), patch, true).newDocument;
+}
+
+/** Where the actual object lacks what is expected: one line a field, empty when all is there. */
+export function differences(expected: unknown, actual: unknown, path = ''): readonly string[] {
+  if (expected === null) return actual === undefined ? [] : [`${path} is ${JSON.stringify(actual)}, expected none`];
+  if (typeof expected !== 'object') {
+    return expected === actual ? [] : [`${path} is ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`];
+  }
+  if (typeof actual !== 'object' || actual === null) return [`${path} is ${JSON.stringify(actual)}, expected more`];
+  const given = Array.isArray(actual) ? actual.length : undefined;
+  if (Array.isArray(expected) && expected.length !== given)
+    return [`${path} has ${given} items: ${JSON.stringify(actual)}`];
+  return Object.entries(expected).flatMap(([key, value]) =>
+    differences(value, (actual as Readonly<Record<string, unknown>>)[key], `${path}/${key}`),
+  );
 }

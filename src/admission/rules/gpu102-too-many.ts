@@ -2,16 +2,15 @@ import { finalResource, type Rule } from '../context.ts';
 import { type ContainerView, fieldPath, unitsAsked } from '../pod.ts';
 import { droppedBesideRename } from '../rename.ts';
 import { podTotal } from '../totals.ts';
-import { found } from './each.ts';
+import { eachAsk, found } from './each.ts';
 
 /** GPU102: more GPUs than the policy allows, in one container or in the pod (native sidecars run beside the app). */
 export const tooMany: Rule = {
   needs: 'policy',
   *check(context) {
     const { perContainer, perPod } = context.policy.maxGpus;
-    const units = (container: ContainerView, resource?: string) =>
+    const units = (container: ContainerView) =>
       container.gpus
-        .filter((ask) => resource === undefined || finalResource(context, ask) === resource)
         .filter((ask) => !droppedBesideRename(context, container, ask))
         .reduce((sum, ask) => sum + (unitsAsked(ask) ?? 0n), 0n);
 
@@ -26,12 +25,18 @@ export const tooMany: Rule = {
       });
     }
 
-    const names = new Set(
-      context.containers.flatMap((container) => container.gpus.map((ask) => finalResource(context, ask))),
-    );
+    if (perPod === undefined) return;
     // Init containers hand a resource on to the app, but only under the same name: totals are by name, then added up.
-    const total = [...names].reduce((sum, name) => sum + podTotal(context.containers, (c) => units(c, name)), 0n);
-    if (perPod === undefined || total <= BigInt(perPod)) return;
+    const byName = new Map<string, Map<ContainerView, bigint>>();
+    for (const { container, ask } of eachAsk(context)) {
+      if (droppedBesideRename(context, container, ask)) continue;
+      const name = finalResource(context, ask);
+      const asked = byName.get(name) ?? new Map<ContainerView, bigint>();
+      byName.set(name, asked.set(container, (asked.get(container) ?? 0n) + (unitsAsked(ask) ?? 0n)));
+    }
+    const totals = [...byName.values()].map((asked) => podTotal([...asked.keys()], (c) => asked.get(c) ?? 0n));
+    const total = totals.reduce((sum, one) => sum + one, 0n);
+    if (total <= BigInt(perPod)) return;
     yield {
       code: 'GPU102',
       severity: 'error',

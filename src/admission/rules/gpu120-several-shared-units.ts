@@ -21,7 +21,7 @@ export const severalSharedUnits: Rule = {
       yield found('GPU120', shared.multiple === 'deny' ? 'error' : 'warning', container, {
         field: resourceField(container, 'limits', name),
         value: String(units),
-        message: `asks for ${units} units of a GPU shared by ${sharing}; they may be the same GPU and bring no more memory or time.`,
+        message: `asks for ${units} units of a GPU shared by ${sharing === 'mps' ? 'MPS' : sharing}; they may be the same GPU and bring no more memory or time.`,
         fix: 'Ask for 1.',
       });
     }
