@@ -16,8 +16,8 @@ export function oneUnit(context: Context, { resource }: GpuAsk): string {
   return '; to use part of a GPU the namespace needs a policy for MIG or time-slicing';
 }
 
-function shareHere({ pod, policy, snapshot }: Context, resource: string): string {
-  const gpus = reachableSharedGpus(pod, policy, snapshot, new Set([resource]));
+function shareHere(context: Context, resource: string): string {
+  const gpus = reachableSharedGpus(context, new Set([resource]));
   const [replicas, ...others] = new Set(gpus.map((gpu) => gpu.replicas));
   return replicas === undefined || others.length > 0 ? 'a share' : share(replicas);
 }

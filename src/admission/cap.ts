@@ -52,7 +52,7 @@ export function memoryCap(context: Context): MemoryCap {
   const capped = cappedContainers(context);
   if (!policy.memoryCap || capped.length === 0) return none();
   const resources = new Set(capped.flatMap((container) => cappedResources(context, container)));
-  const gpus = reachableSharedGpus(pod, policy, context.snapshot, resources);
+  const gpus = reachableSharedGpus(context, resources);
   const bounds: Bounds = { ...policy.memoryCap, field: fieldPath([...pod.path, 'spec']) };
   const own = sized(bounds.amount, bounds, gpus);
   const wish = pod.annotations.get(WISH);

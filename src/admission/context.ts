@@ -3,6 +3,7 @@ import { migResource, SHARED_GPU, WHOLE_GPU } from '../policy/resources.ts';
 import { type MemoryCap, memoryCap } from './cap.ts';
 import type { Change, Finding } from './findings.ts';
 import { type Originals, readOriginals } from './originals.ts';
+import { type Placement, placementOf } from './placement.ts';
 import { type ContainerView, type GpuAsk, type PodView, unitsAsked, viewPod } from './pod.ts';
 import { type ChosenProfile, chooseProfile } from './profile.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -15,6 +16,8 @@ export interface PodRequest {
   /** Where the pod stands in the reviewed object: empty, or ['spec', 'template']. */
   readonly path: readonly (string | number)[];
   readonly namespace: string;
+  /** Kind of the reviewed object. */
+  readonly kind?: string;
   /** The whole reviewed object, for the value that the user typed (last-applied annotation). */
   readonly object?: unknown;
   /** For pods/ephemeralcontainers: the pod as it was. Only containers that it lacks are judged. */
@@ -36,6 +39,7 @@ export interface Context {
   /** Requests from before a rename, as an earlier round of this webhook noted them. */
   readonly originals: Originals;
   readonly profile: () => ChosenProfile;
+  readonly placement: () => Placement;
   readonly cap: () => MemoryCap;
   readonly typed: () => TypedValues;
 }
@@ -65,6 +69,7 @@ export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot
     leftTo: policy.otherSchedulers.find((name) => name === pod.schedulerName),
     originals: readOriginals(pod.annotations),
     profile: once(() => chooseProfile(context)),
+    placement: once(() => placementOf(context)),
     cap: once(() => memoryCap(context)),
     typed: once(() => typedValues(request.object ?? request.pod, request.path)),
   };
@@ -78,6 +83,7 @@ export function finalResource(context: Context, ask: GpuAsk): string {
     return ask.resource.name;
   }
   if (policy.sharing === 'mig') {
+    if (policy.mig?.nodeLabels) return WHOLE_GPU;
     const { profile } = context.profile();
     return profile === undefined ? WHOLE_GPU : migResource(profile);
   }

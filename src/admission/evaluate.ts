@@ -20,6 +20,7 @@ import { unknownProfile } from './rules/gpu113-unknown-profile.ts';
 import { severalSharedUnits } from './rules/gpu120-several-shared-units.ts';
 import { renameToShared } from './rules/gpu121-rename-to-shared.ts';
 import { sharedByContainers } from './rules/gpu122-shared-by-containers.ts';
+import { placement } from './rules/gpu130-placement.ts';
 import { addMemoryCap } from './rules/gpu140-memory-cap.ts';
 import { looserCap } from './rules/gpu141-looser-cap.ts';
 import { capAboveMaximum } from './rules/gpu142-cap-above-maximum.ts';
@@ -52,6 +53,7 @@ const RULES: readonly Rule[] = [
   severalSharedUnits,
   renameToShared,
   sharedByContainers,
+  placement,
   addMemoryCap,
   looserCap,
   capAboveMaximum,

@@ -1,3 +1,5 @@
+import type { NodeRequirement, Toleration } from '../policy/policy.ts';
+
 /**
  * The catalogue of codes. A code is never reused for something else: dashboards, exceptions and documentation name it.
  * The text is the rule in a few words; docs/rules/ has a page for each.
@@ -21,6 +23,7 @@ export const CODES = {
   GPU120: 'more than one unit of a shared GPU',
   GPU121: 'resource renamed to the shared name',
   GPU122: 'several containers of a pod share a GPU',
+  GPU130: 'placement added: node affinity, tolerations',
   GPU140: 'memory cap added',
   GPU141: 'memory cap looser than the policy',
   GPU142: 'wanted memory cap above the maximum',
@@ -79,6 +82,8 @@ export type Change = ChangeReason &
       }
     | { readonly type: 'drop-resource'; readonly container: ContainerAt; readonly resource: string }
     | { readonly type: 'set-env'; readonly container: ContainerAt; readonly name: string; readonly value: string }
+    | { readonly type: 'require-node'; readonly requirement: NodeRequirement }
+    | { readonly type: 'add-toleration'; readonly toleration: Toleration }
     | { readonly type: 'set-annotation'; readonly name: string; readonly value: string }
   );
 

@@ -1,4 +1,6 @@
+import type { NodeRequirement } from '../policy/policy.ts';
 import type { Change, ContainerAt } from './findings.ts';
+import { isEmptyTerm, nodeSelectorTerms, termRequires } from './placement.ts';
 import { asArray, asObject } from './pod.ts';
 
 /** One JSON Patch operation (RFC 6902). Never `test`: the API server applies to the very object it sent. */
@@ -42,8 +44,15 @@ export function patchOf(object: unknown, changes: readonly Change[], podPath: Pa
     name,
   ];
 
+  const requirements = changes.flatMap((change) => (change.type === 'require-node' ? [change.requirement] : []));
+  if (requirements.length > 0) requireNodes(object, requirements, podPath, add);
   for (const change of changes) {
     switch (change.type) {
+      case 'require-node':
+        break;
+      case 'add-toleration':
+        add([...podPath, 'spec', 'tolerations', '-'], change.toleration);
+        break;
       case 'set-request':
         add(resource(change.container, 'requests', change.resource), change.quantity);
         break;
@@ -72,6 +81,24 @@ export function patchOf(object: unknown, changes: readonly Change[], podPath: Pa
     }
   }
   return patch;
+}
+
+/** Alternatives are joined by OR, so that every one gets the expressions; a pod without any gets a first one. */
+function requireNodes(
+  object: unknown,
+  requirements: readonly NodeRequirement[],
+  podPath: Path,
+  add: (path: Path, value: unknown) => void,
+): void {
+  const path = [...podPath, 'spec', 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution'];
+  const spec = asObject(at(object, [...podPath, 'spec'])) ?? {};
+  const terms = nodeSelectorTerms(spec);
+  if (!terms) add([...path, 'nodeSelectorTerms'], [{ matchExpressions: requirements }]);
+  for (const [index, term] of (terms ?? []).entries()) {
+    if (isEmptyTerm(term)) continue;
+    const missing = requirements.filter((requirement) => !termRequires(term, requirement));
+    for (const requirement of missing) add([...path, 'nodeSelectorTerms', index, 'matchExpressions', '-'], requirement);
+  }
 }
 
 /** A JSON Pointer (RFC 6901). */

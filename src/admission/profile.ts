@@ -62,7 +62,7 @@ function withMemory(pod: PodView, text: string, mig: MigPolicy): ChosenProfile {
     };
   }
   const bySize = mig.allowedProfiles
-    .map((profile) => ({ profile, mib: usableMiB(profile) ?? 0 }))
+    .map((profile) => ({ profile, mib: usableMiB(profile, mig.products) ?? 0 }))
     .sort((a, b) => a.mib - b.mib || a.profile.localeCompare(b.profile));
   const fitting = bySize.find(({ mib }) => BigInt(mib) * MIB_IN_NANO >= quantity.nano);
   if (fitting) return { profile: fitting.profile };

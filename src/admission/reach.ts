@@ -1,25 +1,32 @@
-import { asArray, asObject, type PodView } from './pod.ts';
+import { asArray, asObject, type JsonObject, type PodView } from './pod.ts';
 import type { NodeInfo } from './snapshot.ts';
 
-const MOST_TERMS = 100;
+/** Longer affinities are not searched for every node: no person writes them, and they would hold up every other pod. */
+const LONGEST_AFFINITY = 1000;
 
 /**
  * Whether a pod may be scheduled to a node by its nodeName, nodeSelector and required node affinity
- * (k8s.io/component-helpers scheduling/corev1/nodeaffinity). Taints, free capacity and readiness are not looked at.
+ * (k8s.io/component-helpers scheduling/corev1/nodeaffinity). Taints, free capacity and readiness are not looked at. With
+ * an affinity that is too long every node counts, so that the smallest share is used.
  */
-export function canReach(pod: PodView, node: NodeInfo): boolean {
-  if (pod.nodeName !== undefined && pod.nodeName !== node.name) return false;
-  for (const [key, value] of Object.entries(asObject(pod.spec.nodeSelector) ?? {})) {
-    if (label(node, key) !== value) return false;
-  }
+export function reachOf(pod: PodView): (node: NodeInfo) => boolean {
+  const selector = Object.entries(asObject(pod.spec.nodeSelector) ?? {});
   const affinity = asObject(asObject(pod.spec.affinity)?.nodeAffinity);
   const required = asObject(affinity?.requiredDuringSchedulingIgnoredDuringExecution);
-  if (!required) return true;
-  const terms = asArray(required.nodeSelectorTerms);
-  // Nobody writes that many by hand; every node counting gives the smallest share, and no long search.
-  if (terms.length > MOST_TERMS) return true;
-  // The terms are alternatives, and an empty term matches nothing.
-  return terms.some((term) => matchesTerm(asObject(term), node));
+  const terms = asArray(required?.nodeSelectorTerms).map(asObject);
+  const everywhere = required === undefined || lengthOf(terms) > LONGEST_AFFINITY;
+  return (node) => {
+    if (pod.nodeName !== undefined && pod.nodeName !== node.name) return false;
+    if (!selector.every(([key, value]) => label(node, key) === value)) return false;
+    // The terms are alternatives, and an empty term matches nothing.
+    return everywhere || terms.some((term) => matchesTerm(term, node));
+  };
+}
+
+function lengthOf(terms: readonly (JsonObject | undefined)[]): number {
+  const requirements = terms.flatMap((term) => [...asArray(term?.matchExpressions), ...asArray(term?.matchFields)]);
+  const values = requirements.reduce<number>((sum, item) => sum + asArray(asObject(item)?.values).length, 0);
+  return terms.length + requirements.length + values;
 }
 
 function matchesTerm(term: Readonly<Record<string, unknown>> | undefined, node: NodeInfo): boolean {

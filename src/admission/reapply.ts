@@ -37,7 +37,7 @@ export function reapply(object: unknown, before: unknown, extra: readonly string
       patch.push(...envBack(container, running, path));
     }
   }
-  return [...patch, ...annotationsBack(object, before)];
+  return [...patch, ...placementBack(spec ?? {}, oldSpec ?? {}), ...annotationsBack(object, before)];
 }
 
 /** The GPU resources of the running container, where the update asks for what was asked before the rename. */
@@ -56,9 +56,7 @@ function resourcesBack(
   const known = (asked: unknown, runs: unknown) =>
     Object.entries(asObject(asked) ?? {})
       .filter(([name]) => gpuResource(name, extra))
-      .every(
-        ([name, value]) => sameQuantity(value, original.get(name)) || sameQuantity(value, asObject(runs)?.[name]),
-      );
+      .every(([name, value]) => sameQuantity(value, original.get(name)) || sameQuantity(value, asObject(runs)?.[name]));
   if (!again || !known(limits, old.limits) || !known(requests, old.requests)) return [];
   return putBack(container, running, path, extra);
 }
@@ -96,6 +94,37 @@ function envBack(
   const names = new Set(actual.map(nameOf));
   if (!wanted.every((entry) => names.has(nameOf(entry)))) return [];
   return [{ op: 'add', path: pointer([...path, 'env']), value: actual }];
+}
+
+/**
+ * Affinity, where the running pod has what the update asks for and more, and tolerations that the update lacks. A gated pod
+ * may still change its affinity.
+ */
+function placementBack(spec: JsonObject, running: JsonObject): readonly PatchOperation[] {
+  const patch: PatchOperation[] = [];
+  const gated = asArray(running.schedulingGates).length > 0;
+  if (!gated && !sameJson(spec.affinity, running.affinity) && isWithin(spec.affinity, running.affinity)) {
+    patch.push({ op: 'add', path: '/spec/affinity', value: running.affinity });
+  }
+  const tolerations = asArray(spec.tolerations);
+  const lost = asArray(running.tolerations).filter((old) => !tolerations.some((own) => sameJson(own, old)));
+  if (lost.length > 0 && tolerations.every((own) => asArray(running.tolerations).some((old) => sameJson(own, old)))) {
+    patch.push({ op: 'add', path: '/spec/tolerations', value: running.tolerations });
+  }
+  return patch;
+}
+
+/** True when everything of `part` stands in `whole`: keys of objects, and elements of lists at the same place or, of expressions, anywhere. */
+function isWithin(part: unknown, whole: unknown): boolean {
+  if (part === undefined || part === null) return whole !== undefined;
+  if (Array.isArray(part)) {
+    const others = asArray(whole);
+    return part.every((item) => others.some((other) => isWithin(item, other)));
+  }
+  const object = asObject(part);
+  if (!object) return part === whole;
+  const other = asObject(whole);
+  return other !== undefined && Object.entries(object).every(([key, value]) => isWithin(value, other[key]));
 }
 
 function nameOf(value: unknown): string {

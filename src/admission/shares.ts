@@ -1,8 +1,8 @@
-import type { EffectivePolicy } from '../policy/policy.ts';
 import { gpuResource } from '../policy/resources.ts';
-import type { PodView } from './pod.ts';
-import { canReach } from './reach.ts';
-import type { NodeInfo, Snapshot } from './snapshot.ts';
+import type { Context } from './context.ts';
+import { meets } from './placement.ts';
+import { reachOf } from './reach.ts';
+import type { NodeInfo } from './snapshot.ts';
 
 /** The GPUs of one node that are shared: whole memory of one GPU in MiB, and how many units share it. */
 export interface SharedGpu {
@@ -17,22 +17,20 @@ const STRATEGY = 'nvidia.com/gpu.sharing-strategy';
 const PRODUCT = 'nvidia.com/gpu.product';
 
 /**
- * The shared GPUs that a pod asking for these resources can land on, by the labels of feature discovery: gpu.memory is
+ * The shared GPUs that a pod asking for these resources can land on once it is placed, by the labels of feature discovery: gpu.memory is
  * one whole GPU's, never divided; gpu.replicas is per GPU. Cordoned and NotReady nodes count, so that a cap does not
  * move with them.
  */
-export function reachableSharedGpus(
-  pod: PodView,
-  policy: EffectivePolicy,
-  snapshot: Snapshot,
-  resources: ReadonlySet<string>,
-): readonly SharedGpu[] {
+export function reachableSharedGpus(context: Context, resources: ReadonlySet<string>): readonly SharedGpu[] {
+  const { pod, policy, snapshot } = context;
   const strategy = policy.sharing === 'mps' ? 'mps' : 'time-slicing';
+  const { requirements } = context.placement();
+  const reaches = reachOf(pod);
   return snapshot.nodes.flatMap((node) => {
     const totalMiB = wholeNumber(node.labels[MEMORY]);
     const replicas = wholeNumber(node.labels[REPLICAS]);
     if (node.labels[STRATEGY] !== strategy || !totalMiB || !replicas || replicas < 2) return [];
-    if (!offers(node, resources) || !canReach(pod, node)) return [];
+    if (!offers(node, resources) || !requirements.every((wanted) => meets(node, wanted)) || !reaches(node)) return [];
     return [{ product: node.labels[PRODUCT] ?? 'unknown product', totalMiB, replicas }];
   });
 }

@@ -13,6 +13,8 @@ export interface BoardProfile {
 
 export interface Board {
   readonly names: readonly string[];
+  /** What the product label of feature discovery looks like. */
+  readonly match: readonly RegExp[];
   readonly memoryGB: number;
   readonly computeSlices: number;
   readonly profiles: readonly BoardProfile[];
@@ -21,6 +23,7 @@ export interface Board {
 /** Every board of data/mig-boards.json (sources and confidence are in the file). */
 export const BOARDS: readonly Board[] = boardsData.map((board) => ({
   names: board.names,
+  match: board.match.map((pattern) => new RegExp(pattern)),
   memoryGB: board.memoryGB,
   computeSlices: board.computeSlices,
   profiles: board.profiles.map((p) => ({
@@ -44,11 +47,15 @@ export function boardsWith(profile: string): readonly Board[] {
 }
 
 /**
- * Usable memory of a slice in MiB, at least: the smallest over the boards that have the profile. Where NVML's figure is not
+ * Usable memory of a slice in MiB, at least: the smallest over the boards that have the profile, or over those of `products`. Where NVML's figure is not
  * known, the number in the name is read as 10^9 bytes: below the real size on every board whose figure is known.
  */
-export function usableMiB(profile: string): number | undefined {
-  const sizes = boardsWith(profile).flatMap((board) =>
+export function usableMiB(profile: string, products: readonly string[] = []): number | undefined {
+  const boards = boardsWith(profile);
+  const meant = boards.filter(({ match }) =>
+    products.some((product) => match.some((pattern) => pattern.test(product))),
+  );
+  const sizes = (meant.length > 0 ? meant : boards).flatMap((board) =>
     board.profiles
       .filter((p) => p.profile === profile)
       .map((p) => p.usableMiB ?? Math.floor((p.memoryGB * 1e9) / 2 ** 20)),

@@ -10,6 +10,9 @@ export interface EffectivePolicy {
   /** Names and counts under time-slicing or MPS. */
   readonly shared?: SharedPolicy;
   readonly memoryCap?: MemoryCapPolicy;
+  /** What the labels of a node must say, whatever MIG profile is chosen. */
+  readonly nodes: readonly NodeRequirement[];
+  readonly tolerations: readonly Toleration[];
   readonly otherSchedulers: readonly string[];
   readonly maxGpus: { readonly perContainer?: number; readonly perPod?: number };
   readonly visibleDevices: VisibleDevices;
@@ -34,6 +37,27 @@ export interface MigPolicy {
   readonly profile: string;
   readonly allowedProfiles: readonly string[];
   readonly multiple: Multiple;
+  /**
+   * Under the single strategy and on GKE a slice is `nvidia.com/gpu`, and labels of the node tell the profile: templates with
+   * `{profile}`. Undefined where slices have names of their own.
+   */
+  readonly nodeLabels?: Readonly<Record<string, string>>;
+  /** Products whose slices are meant, as feature discovery labels them; empty for any. */
+  readonly products: readonly string[];
+}
+
+/** One expression of node affinity. */
+export interface NodeRequirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn';
+  readonly values: readonly string[];
+}
+
+export interface Toleration {
+  readonly key: string;
+  readonly operator: 'Exists' | 'Equal';
+  readonly value?: string;
+  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 }
 
 export interface SharedPolicy {
@@ -70,6 +94,8 @@ export interface PolicyProblem {
 export const NO_POLICY: EffectivePolicy = {
   governed: false,
   mode: 'enforce',
+  nodes: [],
+  tolerations: [],
   otherSchedulers: [],
   maxGpus: {},
   visibleDevices: 'ignore',

@@ -4,9 +4,11 @@ import type {
   Framework,
   MemoryCapPolicy,
   MigPolicy,
+  NodeRequirement,
   PolicyProblem,
   SharedPolicy,
   Sharing,
+  Toleration,
 } from './policy.ts';
 import { NO_POLICY } from './policy.ts';
 import { WHOLE_GPU } from './resources.ts';
@@ -51,6 +53,8 @@ export function resolvePolicy(labels: Readonly<Record<string, string>>, policies
     ...(mig ? { mig } : {}),
     ...(shared ? { shared } : {}),
     ...(memoryCap ? { memoryCap } : {}),
+    nodes: nodeRequirements(sharing, mig, spec),
+    tolerations: (spec?.tolerations ?? []).map(definedOnly),
     otherSchedulers: spec?.otherSchedulers ?? [],
     maxGpus: {
       ...(spec?.maxGpus.perContainer !== undefined ? { perContainer: spec.maxGpus.perContainer } : {}),
@@ -96,7 +100,43 @@ function migPolicy(settings: LabelSettings, spec: GpuPolicy['spec'] | undefined)
   const profile = settings.profile ?? spec?.mig?.profile;
   if (profile === undefined) return undefined;
   const allowed = new Set([profile, ...(spec?.mig?.allowedProfiles ?? [])]);
-  return { profile, allowedProfiles: [...allowed], multiple: spec?.mig?.multiple ?? 'deny' };
+  const { multiple = 'deny', exposure, nodeLabels, products = [] } = spec?.mig ?? {};
+  const selector = exposure === 'selector' && nodeLabels ? { nodeLabels } : {};
+  return { profile, allowedProfiles: [...allowed], multiple, products, ...selector };
+}
+
+const STRATEGY = 'nvidia.com/gpu.sharing-strategy';
+const PRODUCT = 'nvidia.com/gpu.product';
+
+/** `NotIn` is safe where the label is absent: nodes without feature discovery count as exclusive. */
+function nodeRequirements(
+  sharing: Sharing | undefined,
+  mig: MigPolicy | undefined,
+  spec: GpuPolicy['spec'] | undefined,
+): readonly NodeRequirement[] {
+  const block = sharing === 'mps' ? spec?.mps : sharing === 'time-slicing' ? spec?.timeSlicing : undefined;
+  const products = mig?.products ?? block?.products ?? (sharing === 'exclusive' ? spec?.exclusive?.products : []) ?? [];
+  const requirements: NodeRequirement[] = [];
+  if (sharing === 'exclusive') requirements.push({ key: STRATEGY, operator: 'NotIn', values: ['time-slicing', 'mps'] });
+  if (sharing && block?.requireSharedNode) requirements.push({ key: STRATEGY, operator: 'In', values: [sharing] });
+  if (products.length > 0) {
+    requirements.push({
+      key: PRODUCT,
+      operator: 'In',
+      values: products.flatMap((product) => labelledProducts(product, mig)),
+    });
+  }
+  return requirements;
+}
+
+/** Feature discovery adds to the product: `-SHARED` for shares that keep the name, `-MIG-<profile>` under the single strategy. */
+function labelledProducts(product: string, mig: MigPolicy | undefined): readonly string[] {
+  const slices = mig?.nodeLabels ? mig.allowedProfiles.map((profile) => `${product}-MIG-${profile}`) : [];
+  return [product, `${product}-SHARED`, ...slices];
+}
+
+function definedOnly({ key, operator, value, effect }: GpuPolicy['spec']['tolerations'][number]): Toleration {
+  return { key, operator, ...(value === undefined ? {} : { value }), ...(effect === undefined ? {} : { effect }) };
 }
 
 /** The plugin itself refuses several units under MPS, and accepts them under time-slicing (failRequestsGreaterThanOne). */

@@ -55,8 +55,12 @@ const count = z
   .min(0)
   .max(2 ** 31 - 1);
 
+const products = z.array(z.string().min(1)).default([]);
+
 const sharedBlock = z.strictObject({
   resource: z.enum([WHOLE_GPU, SHARED_GPU]).optional(),
+  requireSharedNode: z.boolean().default(false),
+  products,
   multiple: z.enum(MULTIPLE).optional(),
 });
 
@@ -70,8 +74,12 @@ const spec = z
         profile,
         allowedProfiles: z.array(profile).min(1).optional(),
         multiple: z.enum(MULTIPLE).default('deny'),
+        exposure: z.enum(['resource', 'selector']).default('resource'),
+        nodeLabels: z.record(z.string(), z.string()).optional(),
+        products,
       })
       .optional(),
+    exclusive: z.strictObject({ products }).optional(),
     timeSlicing: sharedBlock.optional(),
     mps: sharedBlock.optional(),
     memoryCap: z
@@ -83,6 +91,16 @@ const spec = z
         frameworks: z.array(z.enum(FRAMEWORKS)).optional(),
       })
       .optional(),
+    tolerations: z
+      .array(
+        z.strictObject({
+          key: z.string().min(1),
+          operator: z.enum(['Exists', 'Equal']).default('Equal'),
+          value: z.string().optional(),
+          effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
+        }),
+      )
+      .default([]),
     otherSchedulers: z.array(z.string().min(1)).default([]),
     maxGpus: z.strictObject({ perContainer: count.optional(), perPod: count.optional() }).default({}),
     visibleDevices: z.enum(VISIBLE_DEVICES).default('ignore'),
@@ -90,11 +108,25 @@ const spec = z
   })
   .superRefine((value, context) => {
     const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const labels = Object.keys(value.mig?.nodeLabels ?? {}).length > 0;
+    if (value.mig?.exposure === 'selector' && !labels) {
+      issue(
+        ['mig', 'nodeLabels'],
+        'exposure is selector, so the labels of the nodes are needed, such as nvidia.com/mig.config: all-{profile}',
+      );
+    }
+    if (value.mig?.exposure === 'resource' && labels)
+      issue(['mig', 'nodeLabels'], 'is only read with exposure: selector');
+    for (const [index, { operator, value: wanted }] of value.tolerations.entries()) {
+      if (operator === 'Exists' && wanted)
+        issue(['tolerations', String(index), 'value'], 'must be empty with operator: Exists');
+    }
     if (value.sharing === 'mig' && !value.mig) issue(['mig'], 'sharing is mig, so mig.profile is needed');
     for (const [block, sharing] of [
       ['mig', 'mig'],
       ['timeSlicing', 'time-slicing'],
       ['mps', 'mps'],
+      ['exclusive', 'exclusive'],
     ] as const) {
       if (value[block] && value.sharing !== sharing) {
         issue([block], `is only read with sharing: ${sharing}; sharing is ${value.sharing ?? 'not set'}`);

@@ -53,7 +53,7 @@ function changesText(changes: readonly Change[]): string {
   const told = changes.flatMap((change) =>
     change.type === 'set-annotation' || change.type === 'set-request'
       ? []
-      : [`${change.code} container "${change.container.name}": ${change.reason}`],
+      : [`${change.code}${'container' in change ? ` container "${change.container.name}"` : ''}: ${change.reason}`],
   );
   return [...new Set(told)].join('; ');
 }

@@ -62,7 +62,14 @@ export function createJudge({ cluster, policies, gpuResources = [] }: JudgeOptio
       const snapshot = { nodes: cluster.nodes(), gpuResources };
       const added = subResource === 'ephemeralcontainers';
       const pod = templateAt(object, work.path);
-      const podRequest = { pod, path: work.path, namespace, object, ...(added ? { before: oldObject } : {}) };
+      const podRequest = {
+        pod,
+        path: work.path,
+        namespace,
+        kind: kind.kind,
+        object,
+        ...(added ? { before: oldObject } : {}),
+      };
       const decision = decide(
         evaluate(podRequest, policy, snapshot),
         policy,

@@ -4,6 +4,7 @@ import { container, deployment, type Governed, pod, startGoverned } from './gove
 
 const GPU = 'nvidia.com/gpu';
 const MIG = 'nvidia.com/mig-1g.10gb';
+const TOLERATION = '; GPU130: toleration nvidia.com/gpu:NoSchedule';
 
 describe('GPU pods on a real API server', () => {
   let cluster: Governed;
@@ -41,7 +42,7 @@ describe('GPU pods on a real API server', () => {
 
   test('a Deployment of 2 in a MIG namespace becomes pods with slices, placed on the MIG node', async () => {
     const { stderr } = await cluster.run('apply -f -', deployment('infer', 'team-inference', 2, [container('infer')]));
-    expect(stderr).toBe(`Warning: gpugate would change: GPU110 container "infer": ${GPU} 1 -> ${MIG} 1\n`);
+    expect(stderr).toBe(`Warning: gpugate would change: GPU110 container "infer": ${GPU} 1 -> ${MIG} 1${TOLERATION}\n`);
     await cluster.must('wait pod -l app=infer -n team-inference --for=condition=PodScheduled --timeout=30s');
     const { items } = JSON.parse(await cluster.must('get pods -l app=infer -n team-inference -o json'));
     expect(items).toHaveLength(2);
@@ -62,7 +63,7 @@ describe('GPU pods on a real API server', () => {
       pod('dry', 'team-inference', [container('c')]),
     );
     expect(JSON.parse(stdout).spec.containers[0].resources.limits).toEqual({ [MIG]: '1' });
-    expect(stderr).toBe(`Warning: GPU110 container "c": ${GPU} 1 -> ${MIG} 1\n`);
+    expect(stderr).toBe(`Warning: GPU110 container "c": ${GPU} 1 -> ${MIG} 1${TOLERATION}\n`);
     expect((await cluster.run('get pod dry -n team-inference')).code).toBe(1);
   });
 
@@ -76,6 +77,17 @@ describe('GPU pods on a real API server', () => {
     expect(env).toMatchObject({ NVIDIA_GPU_MEMORY_LIMIT: '3328', XLA_PYTHON_CLIENT_MEM_FRACTION: '0.216' });
     expect(spec.containers[1].env, 'a container without a GPU has no cap').toBeUndefined();
     expect(metadata.annotations['gpugate.dev/policy']).toContain('memory cap 3328Mi (auto: 15360Mi / 4 - 512Mi');
+  });
+
+  test('shared and whole GPUs are kept apart by the real scheduler', async () => {
+    const nodesOf = async (namespace: string) => {
+      const names = ['p1', 'p2', 'p3'];
+      for (const name of names) await cluster.must('apply -f -', pod(name, namespace, [container('c')]));
+      await cluster.must(`wait pod ${names.join(' ')} -n ${namespace} --for=condition=PodScheduled --timeout=30s`);
+      return Promise.all(names.map(async (name) => (await podJson(name, namespace)).spec.nodeName));
+    };
+    expect(new Set(await nodesOf('team-notebooks'))).toEqual(new Set(['t4-shared']));
+    for (const node of await nodesOf('team-training')) expect(['a100-1', 'a100-2']).toContain(node);
   });
 
   test('a namespace without a policy is untouched', async () => {
@@ -218,7 +230,9 @@ describe('GPU pods on a real API server', () => {
     const apply = () => cluster.run('apply --dry-run=server -o json -f -', pod('p', 'modes', [container('c')]));
     const warned = await apply();
     expect(JSON.parse(warned.stdout).spec.containers[0].resources.limits).toEqual({ [GPU]: '1' });
-    expect(warned.stderr).toBe(`Warning: gpugate would change: GPU110 container "c": ${GPU} 1 -> ${MIG} 1\n`);
+    expect(warned.stderr).toBe(
+      `Warning: gpugate would change: GPU110 container "c": ${GPU} 1 -> ${MIG} 1${TOLERATION}\n`,
+    );
     await cluster.must('label namespace modes gpugate.dev/mode=audit --overwrite');
     await sleep(100);
     const audited = await apply();
@@ -230,7 +244,9 @@ describe('GPU pods on a real API server', () => {
     const four = [container('c', { limits: { [GPU]: 4 } })];
     const warned = await cluster.run('apply --dry-run=server -f -', deployment('four', 'team-inference', 1, four));
     expect(warned.code).toBe(0);
-    expect(warned.stderr).toContain(`Warning: GPU112 spec.template.spec.containers[0] "c": would get 4 slices ${MIG}`);
+    expect(warned.stderr).toContain(
+      `Warning: GPU112 spec.template.spec.containers[0] "c": would get 4 slices of ${MIG}`,
+    );
     const refused = await cluster.run('apply --dry-run=server -f -', deployment('four', 'team-web', 1, four));
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('templates.validate.gpugate.dev');

@@ -64,12 +64,18 @@ export function scenarioNames(): readonly string[] {
 }
 
 export async function loadScenario(name: string): Promise<Scenario> {
-  const file = (base: string) => join(ROOT, name, base);
-  const read = (base: string) => (existsSync(file(base)) ? parse(readFileSync(file(base), 'utf8')) : undefined);
-  const expected = expectedSchema.parse(read('expected.yaml'));
+  const folder = join(ROOT, name);
+  const expected = expectedSchema.parse(parse(readFileSync(join(folder, 'expected.yaml'), 'utf8')));
+  return { name, expected, ...(await openScenario(folder, expected.subResource)) };
+}
+
+/** What a scenario's folder gives, without its expectation: the object under review, and whom to ask about it. */
+export async function openScenario(folder: string, subResource?: string): Promise<Pick<Scenario, 'input' | 'ask'>> {
+  const file = (base: string) => join(folder, base);
+  const given = (base: string) => existsSync(file(base));
+  const read = (base: string) => (given(base) ? parse(readFileSync(file(base), 'utf8')) : undefined);
   const input = read('input.yaml');
   const old = read('old.yaml');
-  const given = (base: string) => existsSync(file(base));
   const policies = given('policy.yaml') ? await readPolicies(file('policy.yaml')) : new Map();
   const cluster = await openFiles({
     ...(given('namespace.yaml') ? { namespaces: file('namespace.yaml') } : {}),
@@ -77,12 +83,7 @@ export async function loadScenario(name: string): Promise<Scenario> {
   });
   const namespace = read('namespace.yaml')?.metadata.name ?? 'team-a';
   const judge = createJudge({ cluster, policies: { current: () => policies } });
-  return {
-    name,
-    expected,
-    input,
-    ask: (webhook, object) => judge(webhook, requestFor(object, namespace, expected.subResource, old)),
-  };
+  return { input, ask: (webhook, object) => judge(webhook, requestFor(object, namespace, subResource, old)) };
 }
 
 function requestFor(

@@ -11,6 +11,7 @@ import { eachAsk, found, resourceField, shown } from './each.ts';
 export const fraction: Rule = {
   needs: 'arithmetic',
   *check(context) {
+    const advice = new Map<string, string>();
     for (const { container, ask } of eachAsk(context)) {
       const list = fractional(ask.limit?.quantity)
         ? 'limits'
@@ -21,11 +22,15 @@ export const fraction: Rule = {
       if (!list || !quantity) continue;
       const value = spelling(context, container, ask, list, quantity);
       const whole = quantity.nano < 0n ? 1n : (roundedToMilli(quantity) + 999n) / 1000n;
+      const { name } = ask.resource;
+      // Said once for each name: it looks at every node.
+      const unit = advice.get(name) ?? oneUnit(context, ask);
+      advice.set(name, unit);
       yield found('GPU002', 'error', container, {
-        field: resourceField(container, list, ask.resource.name),
+        field: resourceField(container, list, name),
         value,
-        message: `${ask.resource.name} is ${value}; GPUs are counted in whole devices.`,
-        fix: `Ask for ${whole}${oneUnit(context, ask)}.`,
+        message: `${name} is ${value}; GPUs are counted in whole devices.`,
+        fix: `Ask for ${whole}${unit}.`,
         refusedAnyway: true,
       });
     }

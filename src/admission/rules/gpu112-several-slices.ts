@@ -1,3 +1,4 @@
+import { WHOLE_GPU } from '../../policy/resources.ts';
 import type { Rule } from '../context.ts';
 import { finalResource } from '../context.ts';
 import { unitsAsked } from '../pod.ts';
@@ -13,7 +14,8 @@ export const severalSlices: Rule = {
     for (const { container, ask } of eachAsk(context)) {
       const units = unitsAsked(ask) ?? 0n;
       const resource = finalResource(context, ask);
-      if (units < 2n || !resource.startsWith('nvidia.com/mig-')) continue;
+      const sliced = resource.startsWith('nvidia.com/mig-') || (mig.nodeLabels !== undefined && resource === WHOLE_GPU);
+      if (units < 2n || !sliced) continue;
       if (droppedBesideRename(context, container, ask)) continue;
       yield found('GPU112', mig.multiple === 'deny' ? 'error' : 'warning', container, {
         field: resourceField(container, 'limits', ask.resource.name),

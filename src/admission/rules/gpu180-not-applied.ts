@@ -8,15 +8,17 @@ export const notApplied = {
   *check({ changes }: Verdict): Iterable<Finding> {
     const seen = new Set<string>();
     for (const change of changes) {
-      if (!change.required || change.type === 'set-annotation') continue;
-      const key = `${change.code} ${change.container.field}`;
+      if (!change.required) continue;
+      const container = 'container' in change ? change.container : undefined;
+      const field = container?.field ?? 'spec';
+      const key = `${change.code} ${field}`;
       if (seen.has(key)) continue;
       seen.add(key);
       yield {
         code: 'GPU180',
         severity: 'error',
-        container: change.container,
-        field: change.container.field,
+        ...(container ? { container } : {}),
+        field,
         message: `a required change is missing (${change.code}: ${change.reason}): the policy changed or the mutating call was missed.`,
         fix: 'Try again; if it stays, another webhook undoes it.',
       };
