@@ -29,6 +29,9 @@ import { capCannotWork } from './rules/gpu144-cap-cannot-work.ts';
 import { capSwitchedOff } from './rules/gpu145-cap-switched-off.ts';
 import { setVoid } from './rules/gpu150-void.ts';
 import { visibleDevices } from './rules/gpu151-visible-devices.ts';
+import { noNodeOffers } from './rules/gpu160-no-node-offers.ts';
+import { limitsByAnotherName } from './rules/gpu161-limits-by-another-name.ts';
+import { gpuNodeWithoutGpu } from './rules/gpu162-gpu-node-without-gpu.ts';
 import { otherScheduler } from './rules/gpu170-other-scheduler.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -62,6 +65,9 @@ const RULES: readonly Rule[] = [
   capSwitchedOff,
   setVoid,
   visibleDevices,
+  noNodeOffers,
+  limitsByAnotherName,
+  gpuNodeWithoutGpu,
 ];
 
 /**

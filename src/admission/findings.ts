@@ -32,6 +32,9 @@ export const CODES = {
   GPU145: 'memory cap switched off',
   GPU150: 'GPUs hidden from a container that asks for none',
   GPU151: 'GPUs asked for by variable',
+  GPU160: 'no node offers this resource, or not so much of it',
+  GPU161: 'a quota or limit range speaks of another name',
+  GPU162: 'takes a GPU node and asks for no GPU',
   GPU170: 'left to another scheduler',
   GPU180: 'a required change is missing from the final pod',
 } as const;

@@ -14,7 +14,8 @@ export function reachOf(pod: PodView): (node: NodeInfo) => boolean {
   const affinity = asObject(asObject(pod.spec.affinity)?.nodeAffinity);
   const required = asObject(affinity?.requiredDuringSchedulingIgnoredDuringExecution);
   const terms = asArray(required?.nodeSelectorTerms).map(asObject);
-  const everywhere = required === undefined || lengthOf(terms) > LONGEST_AFFINITY;
+  // Without a term the API server refuses the pod, unless a placement adds the first one.
+  const everywhere = terms.length === 0 || lengthOf(terms) > LONGEST_AFFINITY;
   return (node) => {
     if (pod.nodeName !== undefined && pod.nodeName !== node.name) return false;
     if (!selector.every(([key, value]) => label(node, key) === value)) return false;

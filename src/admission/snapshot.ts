@@ -5,11 +5,21 @@ export interface NodeInfo {
   readonly allocatable: Readonly<Record<string, string>>;
 }
 
-/** What is known of the cluster at one moment; frozen while a request is judged. */
+/** A ResourceQuota or LimitRange of a namespace, by the extended resources that it names. */
+export interface NamedLimits {
+  readonly kind: 'ResourceQuota' | 'LimitRange';
+  readonly name: string;
+  /** As written there: a quota writes `requests.nvidia.com/gpu`. */
+  readonly resources: readonly string[];
+}
+
+/** What is known of the cluster at one moment; frozen while a request is judged. What is not known is undefined. */
 export interface Snapshot {
   readonly nodes: readonly NodeInfo[];
   /** Resources that the configuration counts as GPUs beside the catalogue. */
   readonly gpuResources: readonly string[];
+  /** Extended resource names that some DeviceClass serves by DRA: no node advertises them. */
+  readonly deviceClassResources?: ReadonlySet<string> | undefined;
+  /** Quotas and limit ranges of the pod's namespace. */
+  readonly limits?: readonly NamedLimits[] | undefined;
 }
-
-export const EMPTY_SNAPSHOT: Snapshot = { nodes: [], gpuResources: [] };

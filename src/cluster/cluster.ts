@@ -1,4 +1,5 @@
 import { type ApiClient, ApiError, connect } from './client.ts';
+import { clusterExtras } from './extras.ts';
 import type { ClusterSource, Labels, NamespaceLookup, NodeInfo } from './source.ts';
 import type { KubernetesObject } from './store.ts';
 import { startWatch, type Watch, type WatchLog, type WatchTiming } from './watch.ts';
@@ -30,6 +31,7 @@ export function clusterSource(client: ApiClient, options: Omit<ClusterOptions, '
   let nodeArray: readonly NodeInfo[] | undefined;
   const nodes = startWatchOfNodes();
   const watches: readonly Watch<unknown>[] = nodes ? [namespaces, nodes] : [namespaces];
+  const extras = clusterExtras(client, shared);
   const closing = new AbortController();
   const underWay = new Map<string, Promise<NamespaceLookup>>();
 
@@ -71,10 +73,11 @@ export function clusterSource(client: ApiClient, options: Omit<ClusterOptions, '
       return nodeArray;
     },
     synced: () => watches.every((watch) => watch.state().synced),
-    watches: () => watches.map((watch) => watch.state()),
+    extras,
+    watches: () => [...watches.map((watch) => watch.state()), ...extras.states()],
     async close() {
       closing.abort();
-      await Promise.all(watches.map((watch) => watch.close()));
+      await Promise.all([...watches.map((watch) => watch.close()), extras.close()]);
       await client.close();
     },
   };

@@ -1,4 +1,5 @@
 import type { NodeInfo } from '../admission/snapshot.ts';
+import type { Extras } from './extras.ts';
 
 export type { NodeInfo };
 
@@ -40,7 +41,9 @@ export interface ClusterSource {
   namespaceLabels(name: string, options?: NamespaceLabelsOptions): Promise<NamespaceLookup>;
   /** All nodes; the same array as long as none has changed. */
   nodes(): readonly NodeInfo[];
-  /** Every watch has listed once. */
+  /** What only some policies need; undefined when files are the source. */
+  readonly extras?: Extras;
+  /** Every watch has listed once, but for those of `extras`. */
   synced(): boolean;
   /** One entry for each watch; none when files are the source. */
   watches(): readonly WatchState[];

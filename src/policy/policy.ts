@@ -1,3 +1,5 @@
+import { WHOLE_GPU } from './resources.ts';
+
 /** What a namespace's policy says about GPU requests, after labels, named policy and defaults were put together. */
 export interface EffectivePolicy {
   /** Name of the GpuPolicy; undefined when only labels, or nothing, govern the namespace. */
@@ -18,6 +20,8 @@ export interface EffectivePolicy {
   readonly visibleDevices: VisibleDevices;
   /** The namespace's label says `void`, so that the API server sends every one of its pods. */
   readonly everyPodComes: boolean;
+  /** Nodes come when they are needed (an autoscaler), so that a resource no node offers now may still be had. */
+  readonly nodesOnDemand: boolean;
   readonly templates: Templates;
   /** What was not understood. Never guessed at: GPU pods of the namespace are refused with it. */
   readonly problems: readonly PolicyProblem[];
@@ -100,7 +104,13 @@ export const NO_POLICY: EffectivePolicy = {
   maxGpus: {},
   visibleDevices: 'ignore',
   everyPodComes: false,
+  nodesOnDemand: false,
   templates: 'warn',
   problems: [],
   warnings: [],
 };
+
+/** Whether `nvidia.com/gpu` becomes another resource under the policy. */
+export function renamesGpus({ mig, shared }: EffectivePolicy): boolean {
+  return (mig !== undefined && mig.nodeLabels === undefined) || (shared !== undefined && shared.resource !== WHOLE_GPU);
+}

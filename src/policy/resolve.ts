@@ -62,6 +62,7 @@ export function resolvePolicy(labels: Readonly<Record<string, string>>, policies
     },
     visibleDevices,
     everyPodComes: settings.visibleDevices === 'void',
+    nodesOnDemand: spec?.nodesOnDemand ?? false,
     templates: spec?.templates ?? 'warn',
     problems,
     warnings,

@@ -101,6 +101,7 @@ const spec = z
         }),
       )
       .default([]),
+    nodesOnDemand: z.boolean().default(false),
     otherSchedulers: z.array(z.string().min(1)).default([]),
     maxGpus: z.strictObject({ perContainer: count.optional(), perPod: count.optional() }).default({}),
     visibleDevices: z.enum(VISIBLE_DEVICES).default('ignore'),

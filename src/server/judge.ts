@@ -5,11 +5,12 @@ import { patchOf } from '../admission/patch.ts';
 import { asObject } from '../admission/pod.ts';
 import { reapply } from '../admission/reapply.ts';
 import type { AdmissionRequest, Answer } from '../admission/review.ts';
+import type { Snapshot } from '../admission/snapshot.ts';
 import { hasController, templateAt, templatePath } from '../admission/templates.ts';
 import type { ClusterSource } from '../cluster/source.ts';
 import { readLabels } from '../policy/labels.ts';
 import type { EffectivePolicy } from '../policy/policy.ts';
-import { NO_POLICY } from '../policy/policy.ts';
+import { NO_POLICY, renamesGpus } from '../policy/policy.ts';
 import { type PolicySet, resolvePolicy } from '../policy/resolve.ts';
 import { denialText, findingText, type Subject, warningLine, warningLines } from '../report/denial.ts';
 
@@ -59,7 +60,7 @@ export function createJudge({ cluster, policies, gpuResources = [] }: JudgeOptio
 
     const namespace = request.namespace ?? '';
     const judgeBy = (policy: EffectivePolicy): Judgement => {
-      const snapshot = { nodes: cluster.nodes(), gpuResources };
+      const snapshot = snapshotFor(policy, namespace);
       const added = subResource === 'ephemeralcontainers';
       const pod = templateAt(object, work.path);
       const podRequest = {
@@ -86,6 +87,15 @@ export function createJudge({ cluster, policies, gpuResources = [] }: JudgeOptio
     const missed = work.phase === 'validate' && judgement.findings.some(({ code }) => code === 'GPU180');
     return missed ? judgeUnseen(namespace, work.phase, judgeBy, true) : judgement;
   };
+
+  /** Quotas, limit ranges and DeviceClasses are asked for only where a rule will look at them. */
+  function snapshotFor(policy: EffectivePolicy, namespace: string): Snapshot {
+    const { extras } = cluster;
+    const base = { nodes: cluster.nodes(), gpuResources };
+    if (!extras || !policy.governed) return base;
+    const limits = renamesGpus(policy) ? extras.limits(namespace) : undefined;
+    return { ...base, deviceClassResources: extras.deviceClassResources(), limits };
+  }
 
   async function judgeUnseen(
     namespace: string,

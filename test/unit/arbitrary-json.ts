@@ -56,7 +56,7 @@ const huge = fc.constantFrom('a', ',', '1', '[', '\n', '\u{1f980}', '\ud800', '1
 const deep = fc
   .tuple(fc.constantFrom('[', '{"spec":', '{"__proto__":'), fc.constantFrom(10, 500, 3000))
   .map(
-    ([open, depth]) => JSON.parse(open.repeat(depth) + 'null' + (open === '[' ? ']' : '}').repeat(depth)) as unknown,
+    ([open, depth]) => JSON.parse(`${open.repeat(depth)}null${(open === '[' ? ']' : '}').repeat(depth)}`) as unknown,
   );
 
 /** Text with everything in it: control characters, lone surrogates, line separators, kubectl's colours. */

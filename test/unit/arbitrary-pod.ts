@@ -308,9 +308,19 @@ const affinity = fc
     }),
     { maxLength: 3 },
   )
-  .map((nodeSelectorTerms) => ({
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
-  }));
+  .chain((nodeSelectorTerms) =>
+    fc.constantFrom<unknown[]>(
+      required({ nodeSelectorTerms }),
+      required({ nodeSelectorTerms: [...nodeSelectorTerms, null, {}] }),
+      required(null),
+      { podAffinity: {}, nodeAffinity: null },
+      null,
+    ),
+  );
+
+function required(requiredDuringSchedulingIgnoredDuringExecution: unknown): unknown {
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution } };
+}
 
 /** Wishes, and annotations as an earlier round, another tool or a forger leaves them. */
 const annotations = fc.dictionary(
@@ -381,6 +391,9 @@ function pod(containersOf: (prefix: string, min: number) => fc.Arbitrary<unknown
       nodeName: fc.constantFrom('', 'node-1'),
       nodeSelector: selector,
       affinity,
+      tolerations: fc.constantFrom(...[null, [], [{ operator: 'Exists' }], [{ key: 'gpu', value: 'no' }]], [
+        { key: 'nvidia.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
+      ]),
       futureField: fc.constant([{ '/': '~' }]),
     },
     { requiredKeys: ['containers'] },

@@ -12,6 +12,8 @@ export interface World {
   readonly nodes: readonly NodeInfo[];
 }
 
+const optional = (model: Record<string, fc.Arbitrary<unknown>>, requiredKeys: string[]) =>
+  fc.record(model, { requiredKeys });
 const multiple = fc.constantFrom('deny', 'warn', 'allow');
 const profile = fc.constantFrom('1g.10gb', '2g.20gb', '1g.10gb.me', '7g.80gb');
 const common = {
@@ -23,7 +25,16 @@ const common = {
   ),
   visibleDevices: fc.constantFrom('ignore', 'warn', 'void', 'deny'),
   templates: fc.constantFrom('off', 'warn', 'deny'),
+  tolerations: fc.constantFrom(
+    [],
+    [{ key: 'nvidia.com/gpu', operator: 'Exists', effect: 'NoSchedule' }],
+    [
+      { key: 'gpu', value: 'yes' },
+      { key: 'gpu', operator: 'Exists' },
+    ],
+  ),
 };
+const products = fc.constantFrom(undefined, undefined, ['T4'], ['A100', 'H100']);
 const FRAMEWORKS = ['nvidia', 'jax', 'tensorflow', 'cupy', 'paddle', 'pytorch', 'hami-core', 'tgi'] as const;
 const memoryCap = fc.record(
   {
@@ -36,32 +47,32 @@ const memoryCap = fc.record(
   { requiredKeys: ['amount'] },
 );
 const sharedBlock = fc.record(
-  { resource: fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu.shared'), multiple },
+  {
+    resource: fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu.shared'),
+    multiple,
+    requireSharedNode: fc.boolean(),
+    products,
+  },
   { requiredKeys: [] },
 );
-const optional = (model: Record<string, fc.Arbitrary<unknown>>, requiredKeys: string[]) =>
-  fc.record(model, { requiredKeys });
+const allowedProfiles = fc.subarray(['1g.10gb', '2g.20gb', '7g.80gb'], { minLength: 1 });
+const mig = fc
+  .tuple(
+    optional({ profile, allowedProfiles, multiple, products }, ['profile']),
+    fc.constantFrom({}, {}, { exposure: 'selector', nodeLabels: { 'nvidia.com/mig.config': 'all-{profile}' } }),
+  )
+  .map(([block, exposure]) => ({ ...block, ...exposure }));
 
 /** The spec of a policy as an admin writes it, of every kind of sharing. */
 const spec = fc.oneof(
   optional(common, []),
-  optional({ ...common, sharing: fc.constant('exclusive') }, ['sharing']),
+  optional({ ...common, sharing: fc.constant('exclusive'), exclusive: optional({ products }, []) }, ['sharing']),
   optional({ ...common, sharing: fc.constant('time-slicing'), timeSlicing: sharedBlock, memoryCap }, [
     'sharing',
     'memoryCap',
   ]),
   optional({ ...common, sharing: fc.constant('mps'), mps: sharedBlock, memoryCap }, ['sharing', 'memoryCap']),
-  optional(
-    {
-      ...common,
-      sharing: fc.constant('mig'),
-      mig: optional(
-        { profile, allowedProfiles: fc.subarray(['1g.10gb', '2g.20gb', '7g.80gb'], { minLength: 1 }), multiple },
-        ['profile'],
-      ),
-    },
-    ['sharing', 'mig'],
-  ),
+  optional({ ...common, sharing: fc.constant('mig'), mig }, ['sharing', 'mig']),
 );
 
 /** GpuPolicy documents that the schema takes; an amount above its maximum is not one. */

@@ -117,7 +117,8 @@ function requestFor(
 }
 
 export function patched(object: unknown, judgement: Judgement): unknown {
-  const patch = (judgement.answer.patch ?? []) as unknown as jsonpatch.Operation[];
+  // Applying puts the operations' own values into the document, and later operations change them there.
+  const patch = structuredClone(judgement.answer.patch ?? []) as unknown as jsonpatch.Operation[];
   return jsonpatch.applyPatch(structuredClone(object), patch, true).newDocument;
 }
 

@@ -1,5 +1,3 @@
-import { expect, it } from 'vitest';
-import { misspeltGpuResource } from '../../policy/resources.ts';
 import { asking, container, pod, table } from './testing.ts';
 
 const named = (name: string) => pod(asking({ [name]: 1 }));
@@ -32,36 +30,4 @@ table('GPU008', {
     pod: pod(asking(JSON.parse('{"constructor":1,"__proto__":1,"toString":1}'))),
     want: [],
   },
-});
-
-it.each([
-  ['gpu', 'nvidia.com/gpu'],
-  ['NVIDIA.com/gpu', 'nvidia.com/gpu'],
-  ['nvidia.com/GPU', 'nvidia.com/gpu'],
-  ['nividia.com/gpu', 'nvidia.com/gpu'],
-  ['nvidia.com/MIG-1g.10gb', 'nvidia.com/mig-1g.10gb'],
-  ['nvdia.com/mig-1g.10gb', 'nvidia.com/mig-1g.10gb'],
-  ['nvidia.co/gpu.shared', 'nvidia.com/gpu.shared'],
-  ['amd.com/gpus', 'amd.com/gpu'],
-  ['habana.com/gaudi', 'habana.ai/gaudi'],
-])('%s means %s', (name, meant) => {
-  expect(misspeltGpuResource(name)).toBe(meant);
-});
-
-it.each([
-  'cpu',
-  'ephemeral-storage',
-  'nvidia.com/gpumem',
-  'nvidia.com/gpucores',
-  'nvidia.com/gpumem-percentage',
-  'nvidia.com/hostdev',
-  'rdma/hca',
-  'vpc.amazonaws.com/pod-eni',
-  'ibm.com/gpu',
-  'aliyun.com/gpu-mem',
-  'tencent.com/vcuda-core',
-  'intel.com/gpu',
-  'mthreads.com/gpu',
-])('%s means something else', (name) => {
-  expect(misspeltGpuResource(name)).toBeUndefined();
 });

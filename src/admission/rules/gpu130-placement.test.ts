@@ -86,7 +86,9 @@ table('GPU130', {
   },
   'one with a value does not cover every value': {
     policy: tolerating,
-    pod: pod(one, { tolerations: [{ key: 'nvidia.com/gpu', operator: 'Equal', value: 'present', effect: 'NoSchedule' }] }),
+    pod: pod(one, {
+      tolerations: [{ key: 'nvidia.com/gpu', operator: 'Equal', value: 'present', effect: 'NoSchedule' }],
+    }),
     want: [{ type: 'add-toleration', toleration, required: false }],
   },
 });

@@ -6,7 +6,7 @@ import { gpuPolicySchema } from '../../policy/schema.ts';
 import type { PodRequest } from '../context.ts';
 import { evaluate } from '../evaluate.ts';
 import { type Change, type Code, type Finding, isChange, type Verdict } from '../findings.ts';
-import type { NodeInfo } from '../snapshot.ts';
+import type { NodeInfo, Snapshot } from '../snapshot.ts';
 
 /** Fixtures of the rules' tables: pods as people write them, policies through the schema, and verdicts without their prose. */
 
@@ -75,6 +75,8 @@ export interface World {
   readonly policy?: EffectivePolicy;
   readonly nodes?: readonly NodeInfo[];
   readonly gpuResources?: readonly string[];
+  readonly deviceClassResources?: Snapshot['deviceClassResources'];
+  readonly limits?: Snapshot['limits'];
   readonly path?: PodRequest['path'];
   readonly object?: unknown;
   readonly before?: unknown;
@@ -82,12 +84,17 @@ export interface World {
 
 export function judge(
   judged: unknown,
-  { policy = NO_POLICY, nodes = [], gpuResources = [], ...request }: World,
+  { policy = NO_POLICY, nodes = [], gpuResources = [], deviceClassResources, limits, ...request }: World,
 ): Verdict {
-  return evaluate({ pod: judged, path: [], namespace: 'team-a', ...request }, policy, { nodes, gpuResources });
+  return evaluate({ pod: judged, path: [], namespace: 'team-a', ...request }, policy, {
+    nodes,
+    gpuResources,
+    deviceClassResources,
+    limits,
+  });
 }
 
-/** What a verdict says under one code, without prose and with containers by name. */
+/** What a verdict says under one code, without prose and with containers by name. The records have a test of their own. */
 export function told(code: Code, judged: unknown, world: World = {}): readonly Json[] {
   const { findings, changes } = judge(judged, world);
   // The annotations that record a change carry its code; record.ts has its own tests.

@@ -1,0 +1,74 @@
+import { asking, container, governed, labelled, ONE_GPU, pod, table, withEnv } from './testing.ts';
+
+const policy = labelled({ 'visible-devices': 'void' });
+const hidden = (name = 'train') => ({
+  type: 'set-env',
+  container: name,
+  name: 'NVIDIA_VISIBLE_DEVICES',
+  value: 'void',
+  required: true,
+});
+const claims = { resources: { claims: [{ name: 'gpu' }] } };
+
+table('GPU150', {
+  'a container without a GPU': { pod: pod(container('web')), policy, want: [hidden('web')] },
+  'a container with zero GPUs': { pod: pod(asking({ 'nvidia.com/gpu': 0 })), policy, want: [hidden()] },
+  'a container with a GPU is left: the plugin sets the variable': { pod: pod(asking(ONE_GPU)), policy, want: [] },
+  'a container that asks unsoundly is left': { pod: pod(asking({ 'nvidia.com/gpu': '0.5' })), policy, want: [] },
+  'every kind of container': {
+    pod: pod(asking(ONE_GPU), {
+      initContainers: [container('init'), container('sidecar', { restartPolicy: 'Always' })],
+      ephemeralContainers: [container('debug')],
+    }),
+    policy,
+    want: [hidden('init'), hidden('sidecar'), hidden('debug')],
+  },
+  'a container with a DRA claim may get its GPU that way': {
+    pod: pod([container('train', claims), container('web')]),
+    policy,
+    want: [hidden('web')],
+  },
+  'an empty list of claims brings nothing': {
+    pod: pod(container('web', { resources: { claims: [] } })),
+    policy,
+    want: [hidden('web')],
+  },
+  'a value of the user is judged by GPU151 and not replaced': {
+    pod: pod(withEnv({ NVIDIA_VISIBLE_DEVICES: 'all' }, {})),
+    policy,
+    want: [],
+  },
+  'envFrom is overridden, since an explicit variable wins': {
+    pod: pod(container('web', { envFrom: [{ configMapRef: { name: 'site' } }] })),
+    policy,
+    want: [hidden('web')],
+  },
+  'only the new ephemeral container of a running pod': {
+    pod: pod(container('web'), { ephemeralContainers: [container('old'), container('debug')] }),
+    before: pod(container('web'), { ephemeralContainers: [container('old')] }),
+    policy,
+    want: [hidden('debug')],
+  },
+  'a new ephemeral container with the name of another container is judged': {
+    pod: pod(container('web'), { ephemeralContainers: [container('web')] }),
+    before: pod(container('web')),
+    policy,
+    want: [hidden('web')],
+  },
+  'a policy may say void, for the pods that come': {
+    pod: pod(container('web')),
+    policy: governed({ visibleDevices: 'void' }),
+    want: [hidden('web')],
+  },
+  'deny hides nothing': { pod: pod(container('web')), policy: labelled({ 'visible-devices': 'deny' }), want: [] },
+  'pods of another scheduler are guarded too': {
+    pod: pod(container('web'), { schedulerName: 'kai' }),
+    policy: governed({ visibleDevices: 'void', otherSchedulers: ['kai'] }),
+    want: [hidden('web')],
+  },
+  'a broken label elsewhere does not open the guard': {
+    pod: pod(container('web')),
+    policy: labelled({ 'visible-devices': 'void', sharing: 'mgi' }),
+    want: [hidden('web')],
+  },
+});
