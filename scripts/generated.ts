@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { configurationsYaml } from '../src/commands/manifests.ts';
+import { gpuPolicyCrd } from '../src/registration/crd.ts';
 import { nodeList } from '../test/cluster/nodes.ts';
 
 /** The files of the repository that are made from code, and what each must hold. */
@@ -9,7 +10,13 @@ export function generated(): readonly { readonly path: string; readonly text: st
     '# Made by `npm run generate` from src/registration. caBundle is left out: `gpugate manifests` puts it in.\n';
   const nodes =
     '# Made by `npm run generate` from test/cluster/nodes.ts: the nodes of `npm start` and `npm run cluster`.\n';
+  const crd =
+    '# Made by `npm run generate` from src/policy/schema.ts. Apply it before gpugate is registered, and before its GpuPolicies.\n';
   return [
+    {
+      path: 'deploy/crd.yaml',
+      text: crd + stringify(gpuPolicyCrd(), { lineWidth: 0, aliasDuplicateObjects: false }),
+    },
     { path: 'deploy/webhooks.yaml', text: head + configurationsYaml({ target }) },
     { path: 'deploy/demo/nodes.yaml', text: nodes + stringify(nodeList(), { aliasDuplicateObjects: false }) },
   ];

@@ -107,8 +107,9 @@ function devicesWithin(value: string, mib: number | undefined, units: number): S
 /** The fraction in PyTorch's `key:value,key:value`; the last one counts. */
 function allocatorFraction(conf: string): string | undefined {
   const prefix = `${ALLOCATOR_KEY}:`;
-  const item = allocatorItems(conf).findLast((candidate) => candidate.startsWith(prefix));
-  return item?.slice(prefix.length);
+  // Another variable that is expanded behind it may hold the key again.
+  const item = allocatorItems(conf).findLast((candidate) => candidate.startsWith(prefix) || candidate.includes('$('));
+  return item?.startsWith(prefix) ? item.slice(prefix.length) : undefined;
 }
 
 function withAllocatorKey(conf: string, fraction: string): string {

@@ -21,6 +21,7 @@ import { severalSharedUnits } from './rules/gpu120-several-shared-units.ts';
 import { renameToShared } from './rules/gpu121-rename-to-shared.ts';
 import { sharedByContainers } from './rules/gpu122-shared-by-containers.ts';
 import { placement } from './rules/gpu130-placement.ts';
+import { runtimeClass } from './rules/gpu131-runtime-class.ts';
 import { addMemoryCap } from './rules/gpu140-memory-cap.ts';
 import { looserCap } from './rules/gpu141-looser-cap.ts';
 import { capAboveMaximum } from './rules/gpu142-cap-above-maximum.ts';
@@ -29,6 +30,7 @@ import { capCannotWork } from './rules/gpu144-cap-cannot-work.ts';
 import { capSwitchedOff } from './rules/gpu145-cap-switched-off.ts';
 import { setVoid } from './rules/gpu150-void.ts';
 import { visibleDevices } from './rules/gpu151-visible-devices.ts';
+import { otherWays } from './rules/gpu152-other-ways.ts';
 import { noNodeOffers } from './rules/gpu160-no-node-offers.ts';
 import { limitsByAnotherName } from './rules/gpu161-limits-by-another-name.ts';
 import { gpuNodeWithoutGpu } from './rules/gpu162-gpu-node-without-gpu.ts';
@@ -57,6 +59,7 @@ const RULES: readonly Rule[] = [
   renameToShared,
   sharedByContainers,
   placement,
+  runtimeClass,
   addMemoryCap,
   looserCap,
   capAboveMaximum,
@@ -65,6 +68,7 @@ const RULES: readonly Rule[] = [
   capSwitchedOff,
   setVoid,
   visibleDevices,
+  otherWays,
   noNodeOffers,
   limitsByAnotherName,
   gpuNodeWithoutGpu,

@@ -24,6 +24,7 @@ export const CODES = {
   GPU121: 'resource renamed to the shared name',
   GPU122: 'several containers of a pod share a GPU',
   GPU130: 'placement added: node affinity, tolerations',
+  GPU131: 'runtime class set, or missing',
   GPU140: 'memory cap added',
   GPU141: 'memory cap looser than the policy',
   GPU142: 'wanted memory cap above the maximum',
@@ -32,6 +33,7 @@ export const CODES = {
   GPU145: 'memory cap switched off',
   GPU150: 'GPUs hidden from a container that asks for none',
   GPU151: 'GPUs asked for by variable',
+  GPU152: 'another way round the device plugin',
   GPU160: 'no node offers this resource, or not so much of it',
   GPU161: 'a quota or limit range speaks of another name',
   GPU162: 'takes a GPU node and asks for no GPU',
@@ -65,6 +67,8 @@ export interface Finding {
   readonly fix: string;
   /** The API server itself refuses this, so every mode does (design: arithmetic). */
   readonly refusedAnyway?: boolean;
+  /** Validation warns of it too, since the pod may come to that webhook alone. The API server drops a repeated warning. */
+  readonly repeated?: boolean;
 }
 
 /** A typed edit of the pod. `patch.ts` turns it into JSON Patch; nothing else does. */
@@ -87,6 +91,7 @@ export type Change = ChangeReason &
     | { readonly type: 'set-env'; readonly container: ContainerAt; readonly name: string; readonly value: string }
     | { readonly type: 'require-node'; readonly requirement: NodeRequirement }
     | { readonly type: 'add-toleration'; readonly toleration: Toleration }
+    | { readonly type: 'set-runtime-class'; readonly name: string }
     | { readonly type: 'set-annotation'; readonly name: string; readonly value: string }
   );
 

@@ -75,6 +75,9 @@ export function patchOf(object: unknown, changes: readonly Change[], podPath: Pa
         else add([...env, '-'], entry);
         break;
       }
+      case 'set-runtime-class':
+        add([...podPath, 'spec', 'runtimeClassName'], change.name);
+        break;
       case 'set-annotation':
         add([...podPath, 'metadata', 'annotations', change.name], change.value);
         break;

@@ -26,8 +26,10 @@ export interface ContainerView extends ContainerAt {
   /** Other resource names of limits and requests, for misspelt ones. */
   readonly otherResources: readonly string[];
   readonly env: readonly EnvEntry[];
-  /** A DRA claim may bring a GPU (resources.claims). */
+  /** A DRA claim may bring a GPU: resources.claims, or a resource that names a DeviceClass. */
   readonly hasClaims: boolean;
+  /** The container as it stands. */
+  readonly spec: JsonObject;
 }
 
 export interface GpuAsk {
@@ -113,9 +115,13 @@ function viewContainer(
     gpus,
     otherResources: names.filter((name) => !gpuResource(name, extra)),
     env: viewEnv(container.env),
-    hasClaims: asArray(resources.claims).length > 0,
+    hasClaims: asArray(resources.claims).length > 0 || names.some((name) => name.startsWith(DEVICE_CLASS)),
+    spec: container,
   };
 }
+
+/** `deviceclass.resource.kubernetes.io/gpu.nvidia.com: 1` has a claim made for it (KEP-5004). */
+const DEVICE_CLASS = 'deviceclass.resource.kubernetes.io/';
 
 /** A native sidecar is an init container with restartPolicy Always. */
 function role(container: JsonObject, list: string): ContainerRole {

@@ -78,10 +78,11 @@ export function decimal(q: Quantity): string {
   return `${q.nano < 0n ? '-' : ''}${magnitude / NANO}${fraction ? `.${fraction}` : ''}`;
 }
 
-/** Rounded up to milli, as SetDefaults_ResourceList (k8s.io/kubernetes pkg/apis/core/v1/defaults.go) does at decode. */
+/** Rounded away from zero to milli, as SetDefaults_ResourceList (k8s.io/kubernetes pkg/apis/core/v1/defaults.go) does at decode. */
 export function roundedToMilli(q: Quantity): bigint {
   const quotient = q.nano / MILLI;
-  return q.nano > 0n && q.nano % MILLI !== 0n ? quotient + 1n : quotient;
+  if (q.nano % MILLI === 0n) return quotient;
+  return q.nano > 0n ? quotient + 1n : quotient - 1n;
 }
 
 type Power = { readonly base: 10 | 2; readonly exponent: number };
@@ -93,7 +94,8 @@ function suffixPower(suffix: string): Power | undefined {
   if (binaryPower !== undefined) return { base: 2, exponent: binaryPower };
   const exponent = EXPONENT.exec(suffix)?.[1];
   if (exponent === undefined || exponent.length > 20 || !fitsInt64(BigInt(exponent))) return undefined;
-  return { base: 10, exponent: Number(exponent) };
+  // The Go parser cuts the exponent to an int32, so that 1e4294967296 is 1.
+  return { base: 10, exponent: Number(BigInt.asIntN(32, BigInt(exponent))) };
 }
 
 function fitsInt64(value: bigint): boolean {

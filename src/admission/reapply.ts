@@ -21,7 +21,7 @@ const VARIABLES: ReadonlySet<string> = new Set([
  */
 export function reapply(object: unknown, before: unknown, extra: readonly string[]): readonly PatchOperation[] {
   const old = viewPod(before, [], extra);
-  if (!old.annotations.has(POLICY)) return [];
+  if (!asObject(object) || !old.annotations.has(POLICY)) return [];
   const originals = readOriginals(old.annotations);
   const spec = asObject(asObject(object)?.spec);
   const oldSpec = asObject(asObject(before)?.spec);
@@ -37,7 +37,8 @@ export function reapply(object: unknown, before: unknown, extra: readonly string
       patch.push(...envBack(container, running, path));
     }
   }
-  return [...patch, ...placementBack(spec ?? {}, oldSpec ?? {}), ...annotationsBack(object, before)];
+  if (spec && oldSpec) patch.push(...placementBack(spec, oldSpec));
+  return [...patch, ...annotationsBack(object, before)];
 }
 
 /** The GPU resources of the running container, where the update asks for what was asked before the rename. */
@@ -96,6 +97,9 @@ function envBack(
   return [{ op: 'add', path: pointer([...path, 'env']), value: actual }];
 }
 
+/** Comparing takes the square of the length in characters; longer ones are left to the API server. */
+const LONGEST_AFFINITY = 20_000;
+
 /**
  * Affinity, where the running pod has what the update asks for and more, and tolerations that the update lacks. A gated pod
  * may still change its affinity.
@@ -103,12 +107,15 @@ function envBack(
 function placementBack(spec: JsonObject, running: JsonObject): readonly PatchOperation[] {
   const patch: PatchOperation[] = [];
   const gated = asArray(running.schedulingGates).length > 0;
-  if (!gated && !sameJson(spec.affinity, running.affinity) && isWithin(spec.affinity, running.affinity)) {
+  const asked = JSON.stringify(spec.affinity) ?? '';
+  const runs = JSON.stringify(running.affinity) ?? '';
+  const comparable = asked !== runs && asked.length + runs.length < LONGEST_AFFINITY;
+  if (!gated && comparable && isWithin(spec.affinity, running.affinity)) {
     patch.push({ op: 'add', path: '/spec/affinity', value: running.affinity });
   }
-  const tolerations = asArray(spec.tolerations);
-  const lost = asArray(running.tolerations).filter((old) => !tolerations.some((own) => sameJson(own, old)));
-  if (lost.length > 0 && tolerations.every((own) => asArray(running.tolerations).some((old) => sameJson(own, old)))) {
+  const wanted = new Set(asArray(spec.tolerations).map((own) => JSON.stringify(own)));
+  const actual = new Set(asArray(running.tolerations).map((old) => JSON.stringify(old)));
+  if (wanted.size < actual.size && [...wanted].every((own) => actual.has(own))) {
     patch.push({ op: 'add', path: '/spec/tolerations', value: running.tolerations });
   }
   return patch;

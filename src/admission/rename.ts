@@ -29,7 +29,7 @@ export function* renames(context: Context, code: Code): Iterable<Change> {
  */
 export function droppedBesideRename(context: Context, container: ContainerView, ask: GpuAsk): boolean {
   if (ask.resource.name !== WHOLE_GPU || !context.originals.get(container.name)?.has(WHOLE_GPU)) return false;
-  if (unitsAsked(ask) === 0n || (context.policy.sharing !== 'mig' && !context.policy.shared)) return false;
+  if (!unitsAsked(ask) || (context.policy.sharing !== 'mig' && !context.policy.shared)) return false;
   const others = container.gpus.filter((other) => other !== ask && unitsAsked(other));
   return others.some((other) => other.resource.vendor === 'nvidia.com' && other.resource.kind !== 'whole');
 }

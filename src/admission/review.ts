@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PatchOperation } from './patch.ts';
+import { quoted } from './rules/each.ts';
 
 const VERSIONS = ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1'] as const;
 const DEFAULT_VERSION = VERSIONS[0];
@@ -118,5 +119,5 @@ function uidOf(request: unknown): string {
 }
 
 function told(value: unknown): string {
-  return typeof value === 'string' ? `"${value.slice(0, 80)}"` : 'missing';
+  return typeof value === 'string' ? quoted(value) : 'missing';
 }

@@ -20,6 +20,8 @@ export interface Snapshot {
   readonly gpuResources: readonly string[];
   /** Extended resource names that some DeviceClass serves by DRA: no node advertises them. */
   readonly deviceClassResources?: ReadonlySet<string> | undefined;
+  /** Names of the RuntimeClasses; only where the policy names one. */
+  readonly runtimeClasses?: ReadonlySet<string> | undefined;
   /** Quotas and limit ranges of the pod's namespace. */
   readonly limits?: readonly NamedLimits[] | undefined;
 }

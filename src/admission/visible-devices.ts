@@ -1,4 +1,7 @@
-import type { ContainerView, EnvEntry } from './pod.ts';
+import type { EffectivePolicy } from '../policy/policy.ts';
+import type { Context } from './context.ts';
+import type { Severity } from './findings.ts';
+import { asksForGpu, type ContainerView, type EnvEntry } from './pod.ts';
 import { shown } from './rules/each.ts';
 
 export const VISIBLE_DEVICES_VARIABLE = 'NVIDIA_VISIBLE_DEVICES';
@@ -34,4 +37,20 @@ export function guardedEntries(
     const twice = entry.overridden ? ' (and set again below)' : '';
     return [{ entry, why: `is ${shown(opening)}${twice}, which opens GPUs` }];
   });
+}
+
+/** What the policy makes of a way round the device plugin; undefined where it ignores them. `void` refuses as `deny` does. */
+export function severityOfWays({ visibleDevices }: EffectivePolicy): Severity | undefined {
+  if (visibleDevices === 'ignore') return undefined;
+  return visibleDevices === 'warn' ? 'warning' : 'error';
+}
+
+/** True if the container may get a device by other means than the resources that count as GPUs: by a DRA claim of any form. */
+export function mayGetDevice({ snapshot }: Context, { hasClaims, otherResources }: ContainerView): boolean {
+  return hasClaims || otherResources.some((name) => snapshot.deviceClassResources?.has(name));
+}
+
+/** True if the policy hides all GPUs from the container: it asks for none, in whatever way. */
+export function endsUpVoid(context: Context, container: ContainerView): boolean {
+  return context.policy.visibleDevices === 'void' && !asksForGpu(container) && !mayGetDevice(context, container);
 }

@@ -17,12 +17,14 @@ export class ApiError extends Error {
 /** Query parameters of a request; undefined ones are left out. */
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The two ways in which gpugate reads from an API server. Both throw ApiError for an answer other than 200. */
+/** The ways in which gpugate speaks with an API server. All throw ApiError for an answer other than 200. */
 export interface ApiClient {
   /** The JSON at a path. */
   get(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
   /** The lines of a streamed answer, as they come; ends when the server closes, throws when the connection breaks. */
   lines(path: string, query: Query, signal: AbortSignal): AsyncIterable<string>;
+  /** Changes the object at a path by a JSON merge patch, once. */
+  patch(path: string, patch: object, signal: AbortSignal): Promise<void>;
   /** Ends idle connections. */
   close(): Promise<void>;
 }
@@ -56,8 +58,12 @@ export async function connect(kubeconfig?: string): Promise<ApiClient> {
   let pool: Pool | undefined;
   const retired = new Set<Dispatcher>();
 
-  async function send(path: string, query: Query, signal: AbortSignal): Promise<Answer> {
-    const context = new RequestContext(server + path, HttpMethod.GET);
+  async function send(path: string, query: Query, signal: AbortSignal, patch?: object): Promise<Answer> {
+    const context = new RequestContext(server + path, patch ? HttpMethod.PATCH : HttpMethod.GET);
+    if (patch) {
+      context.setHeaderParam('Content-Type', 'application/merge-patch+json');
+      context.setBody(JSON.stringify(patch));
+    }
     for (const [key, value] of Object.entries(query)) {
       if (value !== undefined) context.setQueryParam(key, String(value));
     }
@@ -119,6 +125,10 @@ export async function connect(kubeconfig?: string): Promise<ApiClient> {
         retire(used);
         throw error;
       }
+    },
+    async patch(path, patch, signal) {
+      const { body, used } = await send(path, {}, signal, patch);
+      await guard(used, body.text());
     },
     async close() {
       if (pool) retire(pool);

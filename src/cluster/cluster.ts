@@ -1,5 +1,6 @@
 import { type ApiClient, ApiError, connect } from './client.ts';
 import { clusterExtras } from './extras.ts';
+import { type ClusterPolicies, clusterPolicies } from './policies.ts';
 import type { ClusterSource, Labels, NamespaceLookup, NodeInfo } from './source.ts';
 import type { KubernetesObject } from './store.ts';
 import { startWatch, type Watch, type WatchLog, type WatchTiming } from './watch.ts';
@@ -10,7 +11,14 @@ export interface ClusterOptions {
   readonly kubeconfig?: string;
   /** Whether nodes are watched (default true); without them `nodes()` is empty. */
   readonly watchNodes?: boolean;
+  /** Whether GpuPolicies are watched (default false). */
+  readonly watchPolicies?: boolean;
   readonly timing?: Partial<WatchTiming>;
+}
+
+/** A cluster, and its policies where they are watched. */
+export interface Cluster extends ClusterSource {
+  readonly policies?: ClusterPolicies;
 }
 
 const NAMESPACES = '/api/v1/namespaces';
@@ -20,17 +28,31 @@ const DEFAULT_TIMEOUT_MS = 1000;
 const GET_MS = 5000;
 
 /** Namespaces and nodes of a cluster, watched from now on. Rejects when there is no usable kubeconfig; an API server that is away is waited for. */
-export async function openCluster(options: ClusterOptions): Promise<ClusterSource> {
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   return clusterSource(await connect(options.kubeconfig), options);
 }
 
 /** As `openCluster`, over a client that is already there. */
-export function clusterSource(client: ApiClient, options: Omit<ClusterOptions, 'kubeconfig'>): ClusterSource {
+export function clusterSource(client: ApiClient, options: Omit<ClusterOptions, 'kubeconfig'>): Cluster {
   const shared = { log: options.log, timing: options.timing ?? {} };
-  const namespaces = startWatch(client, { ...shared, resource: 'namespaces', path: NAMESPACES, reduce: labelsOf });
+  let namespaceMap: ReadonlyMap<string, Labels> | undefined;
+  const namespaces = startWatch(client, {
+    ...shared,
+    resource: 'namespaces',
+    path: NAMESPACES,
+    reduce: labelsOf,
+    onChange: () => {
+      namespaceMap = undefined;
+    },
+  });
   let nodeArray: readonly NodeInfo[] | undefined;
   const nodes = startWatchOfNodes();
-  const watches: readonly Watch<unknown>[] = nodes ? [namespaces, nodes] : [namespaces];
+  const policies = options.watchPolicies ? clusterPolicies(client, shared) : undefined;
+  const watches: readonly Pick<Watch<unknown>, 'state' | 'close'>[] = [
+    namespaces,
+    ...(nodes ? [nodes] : []),
+    ...(policies ? [policies] : []),
+  ];
   const extras = clusterExtras(client, shared);
   const closing = new AbortController();
   const underWay = new Map<string, Promise<NamespaceLookup>>();
@@ -68,6 +90,11 @@ export function clusterSource(client: ApiClient, options: Omit<ClusterOptions, '
       const labels = namespaces.get(name);
       return labels && !refresh ? { found: true, labels } : within(timeoutMs, shareGet(name));
     },
+    namespaces() {
+      namespaceMap ??= new Map(namespaces.entries());
+      return namespaceMap;
+    },
+    ...(policies ? { policies } : {}),
     nodes() {
       nodeArray ??= Object.freeze(nodes?.values() ?? []);
       return nodeArray;

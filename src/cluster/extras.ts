@@ -9,6 +9,8 @@ import type { WatchLog, WatchTiming } from './watch.ts';
 export interface Extras {
   /** Extended resource names that a DeviceClass serves by DRA (spec.extendedResourceName). */
   deviceClassResources(): ReadonlySet<string> | undefined;
+  /** Names of the RuntimeClasses. */
+  runtimeClasses(): ReadonlySet<string> | undefined;
   /** Resource names that quotas and limit ranges of a namespace speak of. */
   limits(namespace: string): readonly NamedLimits[] | undefined;
 }
@@ -28,6 +30,12 @@ export function clusterExtras(
     path: '/apis/resource.k8s.io/v1/deviceclasses',
     reduce: extendedResourceName,
   });
+  const runtimeClasses = onDemand(client, {
+    ...shared,
+    resource: 'runtimeclasses',
+    path: '/apis/node.k8s.io/v1/runtimeclasses',
+    reduce: ({ metadata }) => String(metadata?.name),
+  });
   const quotas = onDemand(client, {
     ...shared,
     resource: 'resourcequotas',
@@ -44,12 +52,16 @@ export function clusterExtras(
     of: undefined,
     names: undefined,
   };
-  const all: readonly OnDemand<unknown>[] = [deviceClasses, quotas, limitRanges];
+  const all: readonly OnDemand<unknown>[] = [deviceClasses, runtimeClasses, quotas, limitRanges];
   return {
     deviceClassResources() {
       const names = deviceClasses.values();
       if (names !== served.of) served = { of: names, names: names && new Set(names.filter((name) => name !== '')) };
       return served.names;
+    },
+    runtimeClasses() {
+      const names = runtimeClasses.values();
+      return names && new Set(names);
     },
     limits(namespace) {
       const known = [quotas.values(), limitRanges.values()];

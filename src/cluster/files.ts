@@ -50,6 +50,7 @@ export async function openFiles(options: FileOptions): Promise<ClusterSource> {
       const labels = namespaces.get(name);
       return labels ? { found: true, labels } : { found: false };
     },
+    namespaces: () => namespaces,
     nodes: () => nodes,
     synced: () => true,
     watches: () => [],

@@ -39,6 +39,8 @@ export interface ClusterSource {
    * `timeoutMs` (default 1000). `refresh` reads it again though it is known. Never rejects.
    */
   namespaceLabels(name: string, options?: NamespaceLabelsOptions): Promise<NamespaceLookup>;
+  /** Labels of all namespaces that are in memory, by name; the same map as long as none has changed. */
+  namespaces(): ReadonlyMap<string, Labels>;
   /** All nodes; the same array as long as none has changed. */
   nodes(): readonly NodeInfo[];
   /** What only some policies need; undefined when files are the source. */

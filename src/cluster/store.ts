@@ -36,6 +36,7 @@ export interface Store<T> {
   /** The object with its version. */
   last(key: string): Versioned<T> | undefined;
   values(): T[];
+  entries(): [string, T][];
   /** Takes an event of the watch. Says whether it changed anything. */
   set(key: string, object: Versioned<T>): boolean;
   /** Takes an object that another request read, perhaps before the watch tells of it. */
@@ -80,6 +81,7 @@ export function createStore<T>(): Store<T> {
     get: (key) => objects.get(key)?.value,
     last: (key) => objects.get(key),
     values: () => Array.from(objects.values(), ({ value }) => value),
+    entries: () => Array.from(objects, ([key, { value }]) => [key, value]),
     set,
     setAhead(key, object) {
       const known = objects.get(key);

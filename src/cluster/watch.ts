@@ -19,6 +19,8 @@ export interface WatchOptions<T> {
   reduce(object: KubernetesObject): T;
   /** Told of every change, undefined for a deletion. May throw; the watch goes on. */
   onChange?(key: string, value: T | undefined): void;
+  /** What to say, once, when the API server does not know the resource. Its CRD may come later: until then it counts as an empty list. */
+  readonly absent?: string;
   readonly timing?: Partial<WatchTiming>;
 }
 
@@ -31,6 +33,8 @@ export interface WatchTiming {
   readonly silenceMs: number;
   /** The server is asked to end a watch after this time, plus up to as much again. */
   readonly watchMs: number;
+  /** A resource that the API server does not know is asked for again after this time. */
+  readonly absentMs: number;
   /** All is listed afresh after this time, in case an event was lost on the way. */
   readonly relistMs: number;
 }
@@ -40,6 +44,7 @@ const DEFAULT_TIMING: WatchTiming = {
   healthyMs: 10_000,
   silenceMs: 90_000, // Bookmarks come every minute (k8s.io/apiserver pkg/storage/cacher, bookmarkFrequency).
   watchMs: 5 * 60_000, // As client-go: 5 to 10 minutes (tools/cache/reflector.go, minWatchTimeout).
+  absentMs: 5000,
   relistMs: 30 * 60_000,
 };
 
@@ -50,6 +55,7 @@ const TRIES_BEFORE_LIST = 5;
 export interface Watch<T> {
   get(key: string): T | undefined;
   values(): T[];
+  entries(): [string, T][];
   /** Takes in an object that came from another request; ignored when the watch knows better. */
   put(object: KubernetesObject): void;
   state(): WatchState;
@@ -71,6 +77,7 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
   let listedAt = 0;
   let lastEventAt: number | undefined;
   let synced = false;
+  let absent = false;
   let lists = 0;
   let failures = 0;
   let faults = 0;
@@ -96,6 +103,13 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
     }
   };
 
+  /** Takes a whole list as what is there now. */
+  const replace = (objects: ReadonlyMap<string, Versioned<T>>, version: string) => {
+    const changes = store.replace(objects, version);
+    synced = true;
+    for (const [key, value] of changes) tell(key, value);
+  };
+
   async function list(): Promise<void> {
     const objects = new Map<string, Versioned<T>>();
     let version = '';
@@ -108,13 +122,23 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
         if (reduced) objects.set(key, reduced);
       }
     }
-    const changes = store.replace(objects, version);
     resourceVersion = version;
     listedAt = Date.now();
     lists += 1;
-    if (!synced) log.info({ resource, objects: store.size }, 'the watch is synced');
-    synced = true;
-    for (const [key, value] of changes) tell(key, value);
+    if (!synced || absent) log.info({ resource, objects: objects.size }, 'the watch is synced');
+    absent = false;
+    replace(objects, version);
+  }
+
+  /** Whether the resource is not there at all, as long as nobody has installed its CRD. */
+  function isAbsent(error: unknown): boolean {
+    if (options.absent === undefined || !(error instanceof ApiError) || error.status !== 404) return false;
+    if (!absent) log.warn({ resource }, options.absent);
+    absent = true;
+    resourceVersion = undefined;
+    lastEventAt = Date.now();
+    replace(new Map(), '');
+    return true;
   }
 
   async function watch(from: string): Promise<void> {
@@ -144,6 +168,10 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
         if (resourceVersion === undefined || started - listedAt > timing.relistMs) await list();
         await watch(resourceVersion as string);
       } catch (error) {
+        if (!closing.signal.aborted && isAbsent(error)) {
+          await sleep(timing.absentMs, undefined, { signal: closing.signal }).catch(() => {});
+          continue;
+        }
         problem = error as Error;
         if (error instanceof LostTrack || inARow >= TRIES_BEFORE_LIST) resourceVersion = undefined;
         if (error instanceof ApiError) retryAfterMs = error.retryAfterMs;
@@ -167,6 +195,7 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
   return {
     get: store.get,
     values: store.values,
+    entries: store.entries,
     put(object) {
       const key = keyOf(object);
       const reduced = reduce(object);

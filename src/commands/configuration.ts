@@ -54,6 +54,7 @@ const schema = z.object({
   nodes: file.optional(),
   kubeconfig: file.optional(),
   gpuResources: resourceNames.optional(),
+  templates: file.optional(),
   logLevel: z.enum(LEVELS, { error: `is not a level; give one of ${LEVELS.join(', ')}` }),
   shutdownDelay: delay,
   welcome: z.boolean().optional(),

@@ -25,6 +25,7 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   nodes: flag('--nodes', '<file>', 'manifests of Nodes, instead of a cluster'),
   kubeconfig: flag('--kubeconfig', '<file>', 'cluster to watch; inside a cluster its own is the default'),
   gpuResources: flag('--gpu-resources', '<names>', 'further resources that count as GPUs, parted by commas'),
+  templates: flag('--templates', '<file>', 'further kinds that hold pod templates, a YAML list'),
   logLevel: flag('--log-level', '<level>', 'trace, debug, info, warn, error, fatal or silent', 'info'),
   shutdownDelay: flag('--shutdown-delay', '<time>', 'serves on for this long after SIGTERM', '10s'),
 };

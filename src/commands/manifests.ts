@@ -6,6 +6,7 @@ import { isExtendedResource } from '../policy/resources.ts';
 import { type Target, webhookConfigurations } from '../registration/configurations.ts';
 import { EXCLUDED_NAMESPACES } from '../registration/entries.ts';
 import { EXIT, failure } from './exit.ts';
+import { openTemplateKinds } from './templates.ts';
 
 interface Options {
   readonly service: Target;
@@ -14,6 +15,7 @@ interface Options {
   readonly ca: boolean;
   readonly exclude: readonly string[];
   readonly gpuResources: readonly string[];
+  readonly templates?: string;
 }
 
 /** `gpugate manifests`: the webhook configurations as YAML, with the CA of the certificate that is served. */
@@ -33,6 +35,7 @@ export function configure(command: Command): void {
       resourceNames,
       [],
     )
+    .option('--templates <file>', 'the same file that `serve` is given, so that such workloads are sent')
     .option('--exclude <namespace>', 'a namespace that is never judged; may be repeated', excluded, [])
     .addHelpText(
       'after',
@@ -48,6 +51,7 @@ Examples:
           target: options.url ?? options.service,
           excludedNamespaces: [...EXCLUDED_NAMESPACES, ...options.exclude],
           gpuResources: options.gpuResources,
+          templateKinds: await openTemplateKinds(options.templates),
           ...(caBundle === undefined ? {} : { caBundle }),
         }),
       );

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { FastifyInstance } from 'fastify';
+import { keepStatus } from '../cluster/policy-status.ts';
 import type { ClusterSource } from '../cluster/source.ts';
+import { EXCLUDED_NAMESPACES } from '../registration/entries.ts';
 import { createApp } from '../server/app.ts';
 import { createJudge } from '../server/judge.ts';
 import { createLifecycle } from '../server/lifecycle.ts';
@@ -8,12 +10,14 @@ import { close, listen } from '../server/listen.ts';
 import { createLog, type Log } from '../server/log.ts';
 import { createMetrics } from '../server/metrics.ts';
 import { createOperations } from '../server/operations.ts';
+import { reportPolicies } from '../server/policy-report.ts';
 import { handleCrashes, handleSignals } from '../server/shutdown.ts';
 import { followPair, startingPair } from './certificate.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { EXIT, failure } from './exit.ts';
 import { addFlags, FLAGS } from './flags.ts';
 import { openPolicies, openSource } from './sources.ts';
+import { openTemplateKinds } from './templates.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
@@ -39,11 +43,27 @@ async function serve(configuration: Configuration): Promise<void> {
   handleCrashes({ lifecycle, logger, exit });
 
   const pair = await startingPair(configuration.certDir, logger);
-  const policies = await openPolicies(configuration, logger, metrics);
+  const templateKinds = await openTemplateKinds(configuration.templates);
   const cluster = await openSource(configuration, logger);
+  const policies = await openPolicies(configuration, cluster, logger, metrics);
   source = cluster;
+  const report = reportPolicies({
+    policies,
+    cluster,
+    logger,
+    registry: metrics.registry,
+    excludedNamespaces: EXCLUDED_NAMESPACES,
+  });
+  const { census } = report;
+  const status = cluster.policies && keepStatus({ policies: cluster.policies, census, log: logger });
   const synced = { name: 'cluster', problem: () => (cluster.synced() ? undefined : notSynced(cluster)) };
-  const judge = createJudge({ policies, cluster, gpuResources: configuration.gpuResources ?? [] });
+  const judge = createJudge({
+    policies,
+    cluster,
+    census,
+    gpuResources: configuration.gpuResources ?? [],
+    templateKinds,
+  });
   const app = await createApp({ judge, pair, metrics, logger, lifecycle, checks: [synced] });
   const operations = createOperations(metrics, app.checks);
 
@@ -58,6 +78,8 @@ async function serve(configuration: Configuration): Promise<void> {
     close: async (hurry) => {
       unfollow();
       await close(app.fastify, hurry);
+      report.close();
+      await status?.close();
       await Promise.all([close(operations, hurry), policies.close(), cluster.close()]);
     },
   });

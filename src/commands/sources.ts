@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ClusterSource } from '../cluster/source.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { PolicySource } from '../policy/files.ts';
 import type { PolicySet } from '../policy/resolve.ts';
 import type { Metrics } from '../server/metrics.ts';
@@ -8,19 +8,25 @@ import { EXIT, failure } from './exit.ts';
 
 const NO_POLICIES: PolicySet = new Map();
 
-/** The policies of the directory that was given, reloaded when they change; without one, none. */
-export async function openPolicies({ policies }: Configuration, log: Logger, metrics: Metrics): Promise<PolicySource> {
-  if (policies === undefined) return { current: () => NO_POLICIES, close: () => {} };
+/** The policies of the directory that was given, reloaded when they change; without one, those of the cluster, if there is one. */
+export async function openPolicies(
+  { policies }: Configuration,
+  cluster: Pick<Cluster, 'policies'>,
+  log: Logger,
+  metrics: Metrics,
+): Promise<PolicySource> {
+  if (policies === undefined) return cluster.policies ?? { current: () => NO_POLICIES, close: () => {} };
   const { watchPolicies } = await import('../policy/files.ts');
   return orInput(watchPolicies(policies, { log, onReload: (result) => metrics.policyReloads.inc({ result }) }));
 }
 
 /** Namespaces and nodes: of files where any is given, else of a kubeconfig or of the cluster we run in, else none. */
-export async function openSource(configuration: Configuration, log: Logger): Promise<ClusterSource> {
-  const { namespaces, nodes, kubeconfig } = configuration;
+export async function openSource(configuration: Configuration, log: Logger): Promise<Cluster> {
+  const { namespaces, nodes, kubeconfig, policies } = configuration;
   if (namespaces === undefined && nodes === undefined && (kubeconfig !== undefined || insideCluster())) {
     const { openCluster } = await import('../cluster/cluster.ts');
-    return orInput(openCluster({ log, ...(kubeconfig === undefined ? {} : { kubeconfig }) }));
+    const watchPolicies = policies === undefined;
+    return orInput(openCluster({ log, watchPolicies, ...(kubeconfig === undefined ? {} : { kubeconfig }) }));
   }
   if (namespaces === undefined) {
     log.warn('no namespaces are known: neither --namespaces nor --kubeconfig is given, so only arithmetic is judged');

@@ -82,6 +82,11 @@ export function profileProblem(profile: string): string | undefined {
   return `is on no known board; nearest: ${nearestProfiles(profile).map(describeProfile).join(', ')}`;
 }
 
+/** The code of what `profileProblem` says: GPU113 where only the board is missing. */
+export function problemCode(problem: string): 'GPU101' | 'GPU113' {
+  return problem.includes('no known board') ? 'GPU113' : 'GPU101';
+}
+
 /** The real profiles nearest to one of valid grammar: by slices, then size, then variant. */
 function nearestProfiles(profile: string): readonly string[] {
   const ranked = [...boardsByProfile.keys()]

@@ -65,14 +65,21 @@ export const CAP_SWITCHES: readonly {
   {
     name: 'XLA_PYTHON_CLIENT_ALLOCATOR',
     set: 'jax',
-    harmless: /^(?!platform$)/,
-    why: 'the platform allocator has no bound',
+    // xla_client.py compares in lower case; the fraction bounds the pool of the default and the bfc allocator.
+    harmless: /^(default|bfc|)$/i,
+    why: 'the fraction bounds only the default and the bfc allocator',
   },
   {
     name: 'TF_FORCE_UNIFIED_MEMORY',
     set: 'jax',
     harmless: /^(false|0|)$/i,
     why: 'unified memory lifts the bound of JAX',
+  },
+  {
+    name: 'TF_GPU_ALLOCATOR',
+    set: 'jax',
+    harmless: /^(?!cuda_malloc_async$|.*\$\()/,
+    why: 'XLA reads it too, and then uses a pool that grows',
   },
 ];
 

@@ -10,7 +10,13 @@ import { type GpuPolicy, gpuPolicySchema } from './schema.ts';
 export interface PolicySource {
   /** The last good set; the same object until it changes. */
   current(): PolicySet;
-  close(): void;
+  /** The GpuPolicies of the cluster, if any, are not used. */
+  readonly fromFiles?: boolean;
+  /** False until they have been read for the first time. */
+  synced?(): boolean;
+  /** Reads one policy again, in a bounded time; `current` is another set afterwards if it was another one. Never rejects. */
+  refresh?(name: string): Promise<void>;
+  close(): void | Promise<void>;
 }
 
 export interface WatchPoliciesOptions {
@@ -57,6 +63,7 @@ export async function watchPolicies(directory: string, options: WatchPoliciesOpt
   const timer = setInterval(reload, pollMs).unref();
   const watcher = watch(directory, { persistent: false }, reload).on('error', () => undefined);
   return {
+    fromFiles: true,
     current: () => policies,
     close: () => {
       clearInterval(timer);

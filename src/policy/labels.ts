@@ -1,5 +1,5 @@
 import { capAmount } from './amount.ts';
-import { normalProfile, profileProblem } from './boards.ts';
+import { normalProfile, problemCode, profileProblem } from './boards.ts';
 import type { CapAmount, Mode, PolicyProblem, Sharing, VisibleDevices } from './policy.ts';
 import { MODES, SHARINGS, VISIBLE_DEVICES } from './schema.ts';
 
@@ -24,7 +24,7 @@ export interface ReadLabels {
 
 type Reader = (
   value: string,
-) => { readonly set: Partial<LabelSettings> } | { readonly problem: string; readonly code?: 'GPU113' };
+) => { readonly set: Partial<LabelSettings> } | { readonly problem: string; readonly code?: 'GPU101' | 'GPU113' };
 
 const READERS: Readonly<Record<string, Reader>> = {
   policy: (value) => (value === '' ? { problem: 'is empty; name a GpuPolicy' } : { set: { policy: value } }),
@@ -33,7 +33,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'mig-profile': (value) => {
     const profile = normalProfile(value);
     const problem = profileProblem(profile);
-    if (problem) return problem.includes('no known board') ? { problem, code: 'GPU113' } : { problem };
+    if (problem) return { problem, code: problemCode(problem) };
     return { set: { profile } };
   },
   'memory-cap': (value) => {

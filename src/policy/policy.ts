@@ -15,6 +15,8 @@ export interface EffectivePolicy {
   /** What the labels of a node must say, whatever MIG profile is chosen. */
   readonly nodes: readonly NodeRequirement[];
   readonly tolerations: readonly Toleration[];
+  /** The RuntimeClass for GPU pods that name none. */
+  readonly runtimeClassName?: string;
   readonly otherSchedulers: readonly string[];
   readonly maxGpus: { readonly perContainer?: number; readonly perPod?: number };
   readonly visibleDevices: VisibleDevices;
@@ -33,7 +35,7 @@ export type Mode = 'enforce' | 'warn' | 'audit';
 export type Sharing = 'exclusive' | 'time-slicing' | 'mps' | 'mig';
 export type Multiple = 'deny' | 'warn' | 'allow';
 export type VisibleDevices = 'ignore' | 'warn' | 'void' | 'deny';
-export type Templates = 'off' | 'warn' | 'deny';
+export type Templates = 'off' | 'warn' | 'deny' | 'mutate';
 export type Framework = 'nvidia' | 'jax' | 'tensorflow' | 'cupy' | 'paddle' | 'pytorch' | 'hami-core' | 'tgi';
 
 export interface MigPolicy {

@@ -1,4 +1,5 @@
 import { type LabelSettings, readLabels } from './labels.ts';
+import { unlocked } from './locked.ts';
 import type {
   EffectivePolicy,
   Framework,
@@ -13,11 +14,13 @@ import type {
 import { NO_POLICY } from './policy.ts';
 import { WHOLE_GPU } from './resources.ts';
 import type { GpuPolicy } from './schema.ts';
+import { type BrokenPolicy, isBroken } from './stored.ts';
 
 /** All GpuPolicy documents that are known, by name. */
-export type PolicySet = ReadonlyMap<string, GpuPolicy>;
+export type PolicySet = ReadonlyMap<string, GpuPolicy | BrokenPolicy>;
 
-const DEFAULT_POLICY = 'default';
+/** Serves the namespaces that name no policy. */
+export const DEFAULT_POLICY = 'default';
 const DEFAULT_FRAMEWORKS: readonly Framework[] = ['nvidia', 'jax', 'tensorflow', 'cupy', 'paddle'];
 /** Kept free beside an `auto` cap, for the CUDA context that no framework counts. */
 const DEFAULT_RESERVE_MIB = 512;
@@ -27,15 +30,20 @@ const DEFAULT_RESERVE_MIB = 512;
  * built-in defaults. Problems are carried in the result, never thrown.
  */
 export function resolvePolicy(labels: Readonly<Record<string, string>>, policies: PolicySet): EffectivePolicy {
-  const { settings, problems: labelProblems, warnings } = readLabels(labels);
-  const document = policies.get(settings.policy ?? DEFAULT_POLICY);
+  const read = readLabels(labels);
+  const stored = policies.get(read.settings.policy ?? DEFAULT_POLICY);
+  const broken = stored && isBroken(stored) ? stored : undefined;
+  const document = stored && !isBroken(stored) ? stored : undefined;
+  const { settings, problems: labelProblems, warnings } = document ? unlocked(labels, read, document) : read;
   const problems: PolicyProblem[] = [...labelProblems];
-  if (settings.policy !== undefined && !document) problems.push(unknownPolicy(settings.policy, policies));
+  if (settings.policy !== undefined && !stored) problems.push(unknownPolicy(settings.policy, policies));
+  if (broken) problems.push(...notUnderstood(broken));
   const { policy: _, ...labelled } = settings;
   if (!document && Object.keys(labelled).length === 0 && problems.length === 0) return { ...NO_POLICY, warnings };
 
   const spec = document?.spec;
-  const sharing = settings.sharing ?? (settings.profile !== undefined && !spec?.sharing ? 'mig' : spec?.sharing);
+  const impliesMig = settings.profile !== undefined && !spec?.sharing && !spec?.locked.includes('sharing');
+  const sharing = settings.sharing ?? (impliesMig ? 'mig' : spec?.sharing);
   const mig = sharing === 'mig' ? migPolicy(settings, spec) : undefined;
   if (sharing === 'mig' && !mig && problems.length === 0) problems.push(PROFILE_MISSING);
   const shared = sharing === 'time-slicing' || sharing === 'mps' ? sharedPolicy(sharing, spec) : undefined;
@@ -46,15 +54,16 @@ export function resolvePolicy(labels: Readonly<Record<string, string>>, policies
   if (visibleDevices === 'void' && settings.visibleDevices === undefined) warnings.push(VOID_WITHOUT_LABEL);
 
   return {
-    ...(document ? { name: document.metadata.name } : {}),
+    ...(stored ? { name: stored.metadata.name } : {}),
     governed: true,
-    mode: settings.mode ?? spec?.mode ?? 'enforce',
+    mode: settings.mode ?? spec?.mode ?? broken?.mode ?? 'enforce',
     ...(sharing ? { sharing } : {}),
     ...(mig ? { mig } : {}),
     ...(shared ? { shared } : {}),
     ...(memoryCap ? { memoryCap } : {}),
     nodes: nodeRequirements(sharing, mig, spec),
     tolerations: (spec?.tolerations ?? []).map(definedOnly),
+    ...(spec?.runtimeClassName === undefined ? {} : { runtimeClassName: spec.runtimeClassName }),
     otherSchedulers: spec?.otherSchedulers ?? [],
     maxGpus: {
       ...(spec?.maxGpus.perContainer !== undefined ? { perContainer: spec.maxGpus.perContainer } : {}),
@@ -78,6 +87,15 @@ function unknownPolicy(name: string, policies: PolicySet): PolicyProblem {
     message: 'names no GpuPolicy that is known',
     fix: names === '' ? 'No policy is loaded.' : `Known are ${names}.`,
   };
+}
+
+function notUnderstood({ metadata: { name }, problems }: BrokenPolicy): readonly PolicyProblem[] {
+  return problems.map(({ code, field, message }) => ({
+    code,
+    where: `policy "${name}" ${field}:`,
+    message,
+    fix: `Correct it: kubectl edit gpupolicy ${name}.`,
+  }));
 }
 
 const PROFILE_MISSING: PolicyProblem = {

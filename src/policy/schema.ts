@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseQuantity } from '../admission/quantity.ts';
 import { capAmount, mebibytes, SMALLEST_CAP_MIB } from './amount.ts';
-import { normalProfile, profileProblem } from './boards.ts';
+import { normalProfile, problemCode, profileProblem } from './boards.ts';
 import { SHARED_GPU, WHOLE_GPU } from './resources.ts';
 
 export const API_VERSION = 'gpugate.dev/v1alpha1';
@@ -12,6 +12,12 @@ const FRAMEWORKS = ['nvidia', 'jax', 'tensorflow', 'cupy', 'paddle', 'pytorch', 
 export const MODES = ['enforce', 'warn', 'audit'] as const;
 export const SHARINGS = ['exclusive', 'time-slicing', 'mps', 'mig'] as const;
 export const VISIBLE_DEVICES = ['ignore', 'warn', 'void', 'deny'] as const;
+/** Fields that a policy can keep from namespace labels. */
+export const LOCKABLE = ['mode', 'sharing', 'migProfile', 'memoryCap', 'maxGpus', 'visibleDevices'] as const;
+
+/** What the API server takes as the value of a label, and as a qualified name: 253 of a domain, a slash, 63. */
+const LONGEST_LABEL = 63;
+const LONGEST_KEY = 317;
 
 /** A quantity may be written as a YAML number (`4096`) as well as a string. */
 const text = z.union([z.string(), z.number()]).transform(String);
@@ -45,7 +51,7 @@ const profile = z.string().transform((value, context) => {
   const normal = normalProfile(value);
   const problem = profileProblem(normal);
   if (!problem) return normal;
-  context.addIssue({ code: 'custom', message: `"${value}" ${problem}` });
+  context.addIssue({ code: 'custom', message: `"${value}" ${problem}`, params: { code: problemCode(problem) } });
   return z.NEVER;
 });
 
@@ -55,57 +61,192 @@ const count = z
   .min(0)
   .max(2 ** 31 - 1);
 
-const products = z.array(z.string().min(1)).default([]);
+const products = z
+  .array(z.string().min(1).max(LONGEST_LABEL))
+  .max(64)
+  .default([])
+  .describe(
+    'Products that are meant, as the node label nvidia.com/gpu.product gives them, without -SHARED: pods are kept to such nodes by node affinity. Empty: any product.',
+  );
 
-const sharedBlock = z.strictObject({
-  resource: z.enum([WHOLE_GPU, SHARED_GPU]).optional(),
-  requireSharedNode: z.boolean().default(false),
-  products,
-  multiple: z.enum(MULTIPLE).optional(),
-});
+/** The block of time-slicing or of MPS; they differ in what is done about several units. */
+const sharedBlock = (sharing: 'time-slicing' | 'mps', multiple: string) =>
+  z
+    .strictObject({
+      resource: z
+        .enum([WHOLE_GPU, SHARED_GPU])
+        .optional()
+        .describe(
+          `The name under which the nodes offer a share: ${SHARED_GPU} where the device plugin has renameByDefault, and then pods are renamed to it. Default: ${WHOLE_GPU}.`,
+        ),
+      requireSharedNode: z
+        .boolean()
+        .default(false)
+        .describe(
+          `Keeps the pods to nodes whose label nvidia.com/gpu.sharing-strategy says ${sharing}, by node affinity.`,
+        ),
+      products,
+      multiple: z
+        .enum(MULTIPLE)
+        .optional()
+        .describe(`What to do with a container that asks for more than one unit of a shared GPU. ${multiple}`),
+    })
+    .optional()
+    .describe(`How GPUs are shared by ${sharing}. Only with sharing: ${sharing}.`);
 
-/** The spec of a GpuPolicy. Unknown fields are errors: a misspelt field would otherwise be a rule that nobody enforces. */
+/** The spec of a GpuPolicy. Descriptions are what `kubectl explain` prints. Unknown fields are errors: a misspelt field would otherwise be a rule that nobody enforces. */
 const spec = z
   .strictObject({
-    mode: z.enum(MODES).default('enforce'),
-    sharing: z.enum(SHARINGS).optional(),
+    mode: z
+      .enum(MODES)
+      .default('enforce')
+      .describe(
+        'What becomes of a verdict. enforce: errors refuse the pod, changes are made. warn: both are told as warnings, nothing is refused or changed. audit: both are only recorded. What the API server refuses anyway is refused in every mode.',
+      ),
+    sharing: z
+      .enum(SHARINGS)
+      .optional()
+      .describe(
+        'How the GPUs of these namespaces are split. exclusive: whole GPUs, away from shared nodes. time-slicing, mps: several pods take turns on a GPU, or share it. mig: whole GPUs become MIG slices, the only kind that isolates memory. Default: none, GPU requests are left as they are.',
+      ),
     mig: z
       .strictObject({
-        profile,
-        allowedProfiles: z.array(profile).min(1).optional(),
-        multiple: z.enum(MULTIPLE).default('deny'),
-        exposure: z.enum(['resource', 'selector']).default('resource'),
-        nodeLabels: z.record(z.string(), z.string()).optional(),
+        profile: profile.describe(
+          'The MIG profile that a whole GPU becomes, such as 1g.10gb, 1g.10gb.me (or 1g.10gb+me) or 1g.24gb-me. It must exist on a known board.',
+        ),
+        allowedProfiles: z
+          .array(profile)
+          .min(1)
+          .max(64)
+          .optional()
+          .describe(
+            'Profiles that a pod may ask for, by resource name or by the annotation gpugate.dev/mig-profile. The profile itself is always allowed. Default: only the profile.',
+          ),
+        multiple: z
+          .enum(MULTIPLE)
+          .default('deny')
+          .describe('What to do with a container that would get several slices: a CUDA process sees one MIG device.'),
+        exposure: z
+          .enum(['resource', 'selector'])
+          .default('resource')
+          .describe(
+            'How nodes offer slices. resource: under names of their own, nvidia.com/mig-1g.10gb (MIG strategy mixed), and requests are renamed. selector: as nvidia.com/gpu (MIG strategy single, GKE), and nodeLabels pick the nodes.',
+          ),
+        nodeLabels: z
+          .record(z.string(), z.string())
+          .optional()
+          .describe(
+            'With exposure: selector, the labels of nodes that offer the profile; {profile} is replaced, as in nvidia.com/mig.config: all-{profile}. Required there.',
+          ),
         products,
       })
-      .optional(),
-    exclusive: z.strictObject({ products }).optional(),
-    timeSlicing: sharedBlock.optional(),
-    mps: sharedBlock.optional(),
+      .optional()
+      .describe('Which MIG slices a whole GPU becomes. Required with sharing: mig, and only read there.'),
+    exclusive: z
+      .strictObject({ products })
+      .optional()
+      .describe('Which whole GPUs are meant. Only with sharing: exclusive.'),
+    timeSlicing: sharedBlock('time-slicing', 'Default: warn, since the device plugin allows it.'),
+    mps: sharedBlock('mps', 'Default: deny, as the device plugin itself refuses it.'),
     memoryCap: z
       .strictObject({
-        amount,
-        max: capLimit.optional(),
-        reserve: memory.optional(),
-        fallback: capLimit.optional(),
-        frameworks: z.array(z.enum(FRAMEWORKS)).optional(),
+        amount: amount.describe(
+          'How much memory of a GPU one container may use: a quantity (8Gi), a percentage of the whole GPU (25%), 0 for no cap, or auto: memory / replicas - reserve of the smallest share that the pod can reach, by the labels of the nodes.',
+        ),
+        max: capLimit
+          .optional()
+          .describe(
+            'The most that auto gives, and that a pod may wish for by the annotation gpugate.dev/memory-cap; at least 256Mi. Default: none.',
+          ),
+        reserve: memory
+          .optional()
+          .describe('Kept free beside an auto cap, for the CUDA context that no framework counts. Default: 512Mi.'),
+        fallback: capLimit
+          .optional()
+          .describe(
+            'The auto cap while no node that the pod can reach tells its memory, at least 256Mi. Default: none, and then a warning (GPU143).',
+          ),
+        frameworks: z
+          .array(z.enum(FRAMEWORKS))
+          .max(FRAMEWORKS.length)
+          .optional()
+          .describe(
+            'Whose variables are set. pytorch (2.10 or later), hami-core and tgi only where named. Default: nvidia, jax, tensorflow, cupy, paddle.',
+          ),
       })
-      .optional(),
+      .optional()
+      .describe(
+        'Caps the GPU memory of each container that shares a GPU, by environment variables. Cooperative: a process can unset them. Only with sharing: time-slicing or mps.',
+      ),
     tolerations: z
       .array(
         z.strictObject({
-          key: z.string().min(1),
-          operator: z.enum(['Exists', 'Equal']).default('Equal'),
-          value: z.string().optional(),
-          effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
+          key: z.string().min(1).max(LONGEST_KEY).describe('Key of the taint that is tolerated.'),
+          operator: z
+            .enum(['Exists', 'Equal'])
+            .default('Equal')
+            .describe('Exists: any value. Equal: the value as given.'),
+          value: z.string().max(LONGEST_LABEL).optional().describe('Value of the taint. Only with operator: Equal.'),
+          effect: z
+            .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
+            .optional()
+            .describe('Effect of the taint. Default: every effect.'),
         }),
       )
-      .default([]),
-    nodesOnDemand: z.boolean().default(false),
-    otherSchedulers: z.array(z.string().min(1)).default([]),
-    maxGpus: z.strictObject({ perContainer: count.optional(), perPod: count.optional() }).default({}),
-    visibleDevices: z.enum(VISIBLE_DEVICES).default('ignore'),
-    templates: z.enum(['off', 'warn', 'deny']).default('warn'),
+      .max(32)
+      .default([])
+      .describe('Tolerations added to pods that ask for a GPU. Default: none.'),
+    runtimeClassName: z
+      .string()
+      .max(253)
+      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/, 'is not the name of a RuntimeClass')
+      .optional()
+      .describe(
+        'The RuntimeClass for pods that ask for an NVIDIA GPU and name none, such as nvidia. A class that the pod names stays. Default: none is set.',
+      ),
+    nodesOnDemand: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Nodes come when pods wait for them (an autoscaler), so that no node offers a GPU at this moment is not warned of.',
+      ),
+    otherSchedulers: z
+      .array(z.string().min(1).max(253))
+      .max(32)
+      .default([])
+      .describe(
+        'Schedulers whose pods are left alone. The author of a pod picks its scheduler, so each name is a way round the policy. Default: none.',
+      ),
+    maxGpus: z
+      .strictObject({
+        perContainer: count.optional().describe('The most GPUs of a container. Default: no limit.'),
+        perPod: count
+          .optional()
+          .describe(
+            'The most GPUs of a pod, sidecars and init containers as Kubernetes counts them. Default: no limit.',
+          ),
+      })
+      .default({})
+      .describe('How many GPUs a pod may ask for.'),
+    visibleDevices: z
+      .enum(VISIBLE_DEVICES)
+      .default('ignore')
+      .describe(
+        'What to do about pods that reach for GPUs past the device plugin, by NVIDIA_VISIBLE_DEVICES and the like. warn and deny speak of it. void also hides GPUs from containers that ask for none; it needs the namespace label gpugate.dev/visible-devices=void to reach all pods.',
+      ),
+    templates: z
+      .enum(['off', 'warn', 'deny', 'mutate'])
+      .default('warn')
+      .describe(
+        'What to do when a workload (Deployment, Job, PyTorchJob ...) is applied whose pods would be refused or changed. off: nothing. warn: say so. deny: refuse what enforce would refuse of its pods. mutate: as deny, and change its pod templates as their pods would be, for queueing systems that count by the template; GitOps tools then see a difference. Only in mode enforce.',
+      ),
+    locked: z
+      .array(z.enum(LOCKABLE))
+      .max(LOCKABLE.length)
+      .default([])
+      .describe(
+        'Fields that labels of a namespace may not change: a label that says something else than the policy is ignored, with a warning. Default: none, a label beats the policy.',
+      ),
   })
   .superRefine((value, context) => {
     const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -157,7 +298,9 @@ export const gpuPolicySchema = z.strictObject({
         'must be a DNS label of at most 63 characters, since a namespace label names it',
       ),
   }),
-  spec,
+  spec: spec.describe('What is done with GPU requests in the namespaces that name this policy.'),
+  /** Written by gpugate; read by nobody here, but `kubectl get -o yaml` has it. */
+  status: z.unknown().optional(),
 });
 
 export type GpuPolicy = z.output<typeof gpuPolicySchema>;

@@ -1,4 +1,7 @@
+import { TEMPLATE_KINDS } from '../admission/template-kinds.ts';
 import { GUARDED_VARIABLES } from '../admission/visible-devices.ts';
+import { CDI_ANNOTATION } from '../admission/ways/cdi-annotations.ts';
+import { NVIDIA_CLASS } from '../admission/ways/runtime-class.ts';
 import { CAP_SWITCHES } from '../policy/cap-variables.ts';
 
 /**
@@ -13,8 +16,6 @@ export interface MatchCondition {
 
 /** Names of GPUs and what people write for them; the rules look closer. Tested against the catalogue of resources. */
 const GPU_NAME = String.raw`gpu|nv[a-z]{1,4}a|mig-|gaudi|i915|/xe$|^deviceclass\.`;
-const RUNTIME_CLASS = 'nvidia';
-const CDI_ANNOTATION = 'nvidia.cdi.k8s.io';
 
 /** The regular expression for resource names, with the resources that the configuration adds. */
 export function gpuNamePattern(extra: readonly string[] = []): string {
@@ -27,26 +28,48 @@ export function podTouchesGpu(extra: readonly string[] = []): MatchCondition {
   return { name: 'touches-a-gpu', expression: touchesGpu('object', extra) };
 }
 
-/** A workload whose pod template touches a GPU, that no controller owns, and whose spec is new. */
-export function templateTouchesGpu(extra: readonly string[] = []): readonly MatchCondition[] {
-  const job = 'object.spec.jobTemplate';
-  const template = lines(
-    `(has(object.spec) && has(${job}) && has(${job}.spec) && has(${job}.spec.template) ? [${job}.spec.template]`,
-    '  : has(object.spec) && has(object.spec.template) ? [object.spec.template] : [])',
+/** An object that is new, or whose spec is: labels, annotations and finalizers may change unseen. */
+export const NEW_SPEC: MatchCondition = {
+  name: 'new-spec',
+  expression:
+    "request.operation != 'UPDATE' || !has(oldObject.spec) || !has(object.spec) || object.spec != oldObject.spec",
+};
+
+/**
+ * A workload that no controller owns and whose templates are new. Of the API server's own kinds only those that touch a GPU
+ * are sent. A custom resource is sent with every new spec: its schema is not known here, so that any look into its templates
+ * may fail (a list where a map is meant), and one that fails lets the object by unseen.
+ */
+export function newTemplates(extra: readonly string[] = []): readonly MatchCondition[] {
+  const fresh = lines(
+    "request.operation != 'UPDATE'",
+    `|| (${BUILT_IN}`,
+    `  ? ${builtInTemplate('object')} != ${builtInTemplate('oldObject')}`,
+    '  : !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec)',
   );
+  const touches = `!(${BUILT_IN})\n|| ${builtInTemplate('object')}.exists(t,\n${indent(touchesGpu('t', extra))})`;
   return [
     {
       name: 'no-controller',
       expression:
         '!(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller))',
     },
-    {
-      name: 'new-spec',
-      expression:
-        "request.operation != 'UPDATE' || !has(oldObject.spec) || !has(object.spec) || object.spec != oldObject.spec",
-    },
-    { name: 'touches-a-gpu', expression: `${template}.exists(t,\n${indent(touchesGpu('t', extra))})` },
+    { name: 'new-templates', expression: fresh },
+    { name: 'touches-a-gpu', expression: touches },
   ];
+}
+
+const BUILT_IN = `(request.kind.group + '/' + request.kind.kind) in ${JSON.stringify(
+  TEMPLATE_KINDS.filter(({ builtIn }) => builtIn).map(({ group, kind }) => `${group}/${kind}`),
+)}`;
+
+/** The template of one of the API server's own kinds, as a list of one; of none where there is none. */
+function builtInTemplate(object: string): string {
+  const job = `${object}.spec.jobTemplate`;
+  return lines(
+    `(has(${object}.spec) && has(${job}) && has(${job}.spec) && has(${job}.spec.template) ? [${job}.spec.template]`,
+    `  : has(${object}.spec) && has(${object}.spec.template) ? [${object}.spec.template] : [])`,
+  );
 }
 
 /** A Pod that gpugate changed when it was created, and whose update asks for what it changed. */
@@ -92,7 +115,7 @@ function touchesGpu(pod: string, extra: readonly string[]): string {
     `    (has(c.resources) && (${named('c.resources.limits')}`,
     `      || ${named('c.resources.requests')}))`,
     `    || (has(c.env) && c.env.exists(e, has(e.name) && e.name in ${JSON.stringify(variables)})))`,
-    `  || (has(${pod}.spec.runtimeClassName) && ${pod}.spec.runtimeClassName.contains('${RUNTIME_CLASS}'))`,
+    `  || (has(${pod}.spec.runtimeClassName) && ${pod}.spec.runtimeClassName.contains('${NVIDIA_CLASS}'))`,
     `  || (has(${pod}.spec.resources) && (${named(`${pod}.spec.resources.limits`)}`,
     `    || ${named(`${pod}.spec.resources.requests`)}))))`,
     `|| (has(${pod}.metadata) && has(${pod}.metadata.annotations)`,

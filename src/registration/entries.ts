@@ -1,10 +1,14 @@
+import { type TemplateKind, type TemplateKinds, withTemplateKinds } from '../admission/template-kinds.ts';
 import {
   APPLIED_AGAIN,
   type MatchCondition,
   NAMESPACE_LABELLED,
+  NEW_SPEC,
+  newTemplates,
   podTouchesGpu,
-  templateTouchesGpu,
 } from './conditions.ts';
+import { GROUP, PLURAL } from './crd.ts';
+import { GETS_CDI_DEVICES, MOUNTS_DEVICES } from './ways-round.ts';
 
 /** One entry of a webhook configuration: what it is for, and what happens when gpugate can't be reached. */
 export interface Entry {
@@ -22,13 +26,13 @@ export interface Entry {
 export interface Rule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
-  readonly operations: readonly ('CREATE' | 'UPDATE')[];
+  readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
   readonly resources: readonly string[];
   readonly scope: 'Namespaced' | 'Cluster';
 }
 
 export interface LabelSelector {
-  readonly matchExpressions: readonly {
+  readonly matchExpressions?: readonly {
     readonly key: string;
     readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
     readonly values?: readonly string[];
@@ -40,6 +44,8 @@ export interface EntryOptions {
   readonly excludedNamespaces?: readonly string[];
   /** Resources that count as GPUs beside the catalogue. */
   readonly gpuResources?: readonly string[];
+  /** Kinds that hold pod templates; those of the catalogue unless given. */
+  readonly templateKinds?: TemplateKinds;
 }
 
 /** The operands of the GPU operator set NVIDIA_VISIBLE_DEVICES themselves; exempt by namespace, which a tenant can't set. */
@@ -52,16 +58,19 @@ const VALIDATE_SECONDS = 5;
 
 /** The catalogue of entries, in the order in which they are written. */
 export function entries(options: EntryOptions = {}): readonly Entry[] {
-  const { excludedNamespaces = EXCLUDED_NAMESPACES, gpuResources = [] } = options;
+  const { excludedNamespaces = EXCLUDED_NAMESPACES, gpuResources = [], templateKinds = withTemplateKinds() } = options;
   const included = { key: 'kubernetes.io/metadata.name', operator: 'NotIn' as const, values: excludedNamespaces };
   const guarded = { key: VISIBLE_DEVICES, operator: 'In' as const, values: ['void'] };
   const notGuarded = { ...guarded, operator: 'NotIn' as const };
+  const looked = { key: VISIBLE_DEVICES, operator: 'Exists' as const };
+  const ignored = { key: VISIBLE_DEVICES, operator: 'NotIn' as const, values: ['ignore', 'void'] };
   const governed = { key: POLICY, operator: 'Exists' as const };
   const open = { key: POLICY, operator: 'DoesNotExist' as const };
-  const select = (...matchExpressions: LabelSelector['matchExpressions']): LabelSelector => ({
+  const select = (...matchExpressions: NonNullable<LabelSelector['matchExpressions']>): LabelSelector => ({
     matchExpressions: [included, ...matchExpressions],
   });
   const gpuPods = [podTouchesGpu(gpuResources)];
+  const templates = templateRules([...templateKinds.values()]);
 
   return [
     {
@@ -125,14 +134,45 @@ export function entries(options: EntryOptions = {}): readonly Entry[] {
       matchConditions: gpuPods,
     },
     {
+      // Apart from GPU pods: storage and node agents mount /dev everywhere, and only here is it looked at.
+      name: 'devices.validate.gpugate.dev',
+      type: 'validate',
+      purpose: `pods that mount devices of the node where a namespace has the label ${VISIBLE_DEVICES}`,
+      rules: [pods('CREATE'), EPHEMERAL_CONTAINERS],
+      namespaceSelector: select(looked, ignored),
+      failurePolicy: 'Fail',
+      timeoutSeconds: VALIDATE_SECONDS,
+      matchConditions: [MOUNTS_DEVICES],
+    },
+    {
+      name: 'annotations.validate.gpugate.dev',
+      type: 'validate',
+      purpose: 'CDI annotations that a pod gets after it was made',
+      rules: [pods('UPDATE')],
+      namespaceSelector: select(),
+      failurePolicy: 'Fail',
+      timeoutSeconds: VALIDATE_SECONDS,
+      matchConditions: [GETS_CDI_DEVICES],
+    },
+    {
+      name: 'templates.mutate.gpugate.dev',
+      type: 'mutate',
+      purpose: 'changes pod templates where a policy says so, and tells of arithmetic before the API server refuses it',
+      rules: templates,
+      namespaceSelector: select(),
+      failurePolicy: 'Ignore',
+      timeoutSeconds: MUTATE_SECONDS,
+      matchConditions: newTemplates(gpuResources),
+    },
+    {
       name: 'templates.validate.gpugate.dev',
       type: 'validate',
       purpose: 'workloads whose pods would ask for a GPU, when they are applied',
-      rules: TEMPLATES,
+      rules: templates,
       namespaceSelector: select(),
       failurePolicy: 'Ignore',
       timeoutSeconds: VALIDATE_SECONDS,
-      matchConditions: templateTouchesGpu(gpuResources),
+      matchConditions: newTemplates(gpuResources),
     },
     {
       name: 'namespaces.validate.gpugate.dev',
@@ -153,11 +193,36 @@ export function entries(options: EntryOptions = {}): readonly Entry[] {
       timeoutSeconds: MUTATE_SECONDS,
       matchConditions: NAMESPACE_LABELLED,
     },
+    {
+      name: 'policies.validate.gpugate.dev',
+      type: 'validate',
+      purpose: 'refuses a GpuPolicy that would not be understood, when it is applied',
+      rules: [policies('CREATE', 'UPDATE')],
+      namespaceSelector: {},
+      failurePolicy: 'Fail',
+      timeoutSeconds: VALIDATE_SECONDS,
+      matchConditions: [NEW_SPEC],
+    },
+    {
+      // Apart from the one before: what only warns must never be why a policy can't be deleted.
+      name: 'policies-in-use.validate.gpugate.dev',
+      type: 'validate',
+      purpose: 'warns when a GpuPolicy is deleted that namespaces use',
+      rules: [policies('DELETE')],
+      namespaceSelector: {},
+      failurePolicy: 'Ignore',
+      timeoutSeconds: MUTATE_SECONDS,
+      matchConditions: [],
+    },
   ];
 }
 
 function pods(operation: 'CREATE' | 'UPDATE'): Rule {
   return { apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources: ['pods'], scope: 'Namespaced' };
+}
+
+function policies(...operations: Rule['operations']): Rule {
+  return { apiGroups: [GROUP], apiVersions: ['v1alpha1'], operations, resources: [PLURAL], scope: 'Cluster' };
 }
 
 const EPHEMERAL_CONTAINERS: Rule = {
@@ -168,14 +233,14 @@ const EPHEMERAL_CONTAINERS: Rule = {
   scope: 'Namespaced',
 };
 
-const TEMPLATES: readonly Rule[] = [
-  ['apps', ['deployments', 'statefulsets', 'daemonsets', 'replicasets']] as const,
-  ['batch', ['jobs', 'cronjobs']] as const,
-  ['', ['replicationcontrollers']] as const,
-].map(([group, resources]) => ({
-  apiGroups: [group],
-  apiVersions: ['v1'],
-  operations: ['CREATE', 'UPDATE'] as const,
-  resources,
-  scope: 'Namespaced' as const,
-}));
+/** One rule a group. Custom resources in every version: what has another shape there is passed over. */
+function templateRules(kinds: readonly TemplateKind[]): readonly Rule[] {
+  const groups = Map.groupBy(kinds, ({ group, builtIn = false }) => `${builtIn} ${group}`);
+  return [...groups.values()].map((members) => ({
+    apiGroups: [members[0]?.group ?? ''],
+    apiVersions: members[0]?.builtIn ? ['v1'] : ['*'],
+    operations: ['CREATE', 'UPDATE'],
+    resources: members.map(({ plural }) => plural),
+    scope: 'Namespaced',
+  }));
+}

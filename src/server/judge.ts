@@ -1,57 +1,55 @@
 import { type Decision, decide, type Phase } from '../admission/decide.ts';
 import { evaluate } from '../admission/evaluate.ts';
-import type { Change, Code, Finding } from '../admission/findings.ts';
-import { patchOf } from '../admission/patch.ts';
+import type { Code } from '../admission/findings.ts';
+import { type PatchOperation, patchOf } from '../admission/patch.ts';
 import { asObject } from '../admission/pod.ts';
 import { reapply } from '../admission/reapply.ts';
-import type { AdmissionRequest, Answer } from '../admission/review.ts';
+import type { AdmissionRequest } from '../admission/review.ts';
 import type { Snapshot } from '../admission/snapshot.ts';
-import { hasController, templateAt, templatePath } from '../admission/templates.ts';
+import { type TemplateKind, type TemplateKinds, withTemplateKinds } from '../admission/template-kinds.ts';
+import { hasController, newTemplates } from '../admission/templates.ts';
+import { annotationsAdded } from '../admission/ways/added-annotations.ts';
+import { decideWorkload } from '../admission/workload.ts';
 import type { ClusterSource } from '../cluster/source.ts';
-import { readLabels } from '../policy/labels.ts';
+import { policyNameOf } from '../policy/census.ts';
+import type { PolicySource } from '../policy/files.ts';
 import type { EffectivePolicy } from '../policy/policy.ts';
 import { NO_POLICY, renamesGpus } from '../policy/policy.ts';
-import { type PolicySet, resolvePolicy } from '../policy/resolve.ts';
+import { DEFAULT_POLICY, type PolicySet, resolvePolicy } from '../policy/resolve.ts';
 import { denialText, findingText, type Subject, warningLine, warningLines } from '../report/denial.ts';
+import { judgeSettings, type Settings } from './judge-settings.ts';
+import { type Judgement, UNTOUCHED } from './judgement.ts';
 
-/** One judged request: the answer, and what the records and metrics tell of it. */
-export interface Judgement {
-  readonly answer: Answer;
-  readonly mode: 'enforce' | 'warn' | 'audit' | 'none';
-  readonly policy: string;
-  readonly findings: readonly Pick<Finding, 'code' | 'severity'>[];
-  readonly changes: readonly Pick<Change, 'code'>[];
-}
+export type { Judgement };
 
 export type Webhook = 'mutate' | 'validate';
 export type Judge = (webhook: Webhook, request: AdmissionRequest, signal?: AbortSignal) => Promise<Judgement>;
 
 export interface JudgeOptions {
   readonly cluster: ClusterSource;
-  readonly policies: { current(): PolicySet };
+  readonly policies: Pick<PolicySource, 'current' | 'fromFiles' | 'synced' | 'refresh'>;
+  /** Which namespaces each policy serves; asked when one is deleted. */
+  readonly census?: NonNullable<Settings['census']>;
   /** Resources that count as GPUs beside the catalogue. */
   readonly gpuResources?: readonly string[];
+  /** Kinds that hold pod templates; those of the catalogue unless given. */
+  readonly templateKinds?: TemplateKinds;
 }
 
 const MIRROR_POD = 'kubernetes.io/config.mirror';
-const UNTOUCHED: Judgement = {
-  answer: { allowed: true, warnings: [], auditAnnotations: {} },
-  mode: 'none',
-  policy: '',
-  findings: [],
-  changes: [],
-};
 
 /** Makes the judge: the one place where a request, the policy of its namespace and the cluster come together. */
-export function createJudge({ cluster, policies, gpuResources = [] }: JudgeOptions): Judge {
+export function createJudge(options: JudgeOptions): Judge {
+  const { cluster, policies, gpuResources = [], templateKinds = withTemplateKinds() } = options;
   const policyOf = cachedPolicies(policies);
 
   return async (webhook, request) => {
     const { kind, operation, subResource, object, oldObject } = request;
+    const settings = judgeSettings(request, { policies, census: options.census });
+    if (settings) return settings;
     if (operation !== 'CREATE' && operation !== 'UPDATE') return UNTOUCHED;
-    if (kind.group === '' && kind.kind === 'Namespace') return judgeNamespace(object);
 
-    const work = workOf(webhook, request);
+    const work = workOf(webhook, request, templateKinds);
     if (work === 'none') return UNTOUCHED;
     if (work === 'reapply') {
       const patch = reapply(object, oldObject, gpuResources);
@@ -60,12 +58,24 @@ export function createJudge({ cluster, policies, gpuResources = [] }: JudgeOptio
 
     const namespace = request.namespace ?? '';
     const judgeBy = (policy: EffectivePolicy): Judgement => {
+      if (work.annotations) {
+        const decision = decide(annotationsAdded(object, oldObject, policy), policy, work.phase, true);
+        return judgementOf(decision, policy, subjectOf(request), []);
+      }
       const snapshot = snapshotFor(policy, namespace);
       const added = subResource === 'ephemeralcontainers';
-      const pod = templateAt(object, work.path);
+      if (work.kind) {
+        const { decision, patch } = decideWorkload(
+          webhook,
+          { kind: work.kind, namespace, object, oldObject },
+          policy,
+          snapshot,
+        );
+        return judgementOf(decision, policy, subjectOf(request), patch);
+      }
       const podRequest = {
-        pod,
-        path: work.path,
+        pod: object,
+        path: [],
         namespace,
         kind: kind.kind,
         object,
@@ -77,24 +87,25 @@ export function createJudge({ cluster, policies, gpuResources = [] }: JudgeOptio
         work.phase,
         work.phase !== 'validate' || added,
       );
-      return judgementOf(decision, policy, subjectOf(request), object, work.path);
+      return judgementOf(decision, policy, subjectOf(request), patchOf(object, decision.changes, []));
     };
 
     const known = cluster.known(namespace);
-    if (!known) return judgeUnseen(namespace, work.phase, judgeBy);
-    const judgement = judgeBy(policyOf(known));
-    // Replicas and labels move: before a final pod is refused for a missing change, its namespace is read once more.
+    if (!known || policies.synced?.() === false) return judgeUnseen(namespace, work.phase, judgeBy);
+    const judgement = judgeBy(await policyFor(known));
+    // Replicas, labels and policies move: before a final pod is refused for a missing change, both are read once more.
     const missed = work.phase === 'validate' && judgement.findings.some(({ code }) => code === 'GPU180');
     return missed ? judgeUnseen(namespace, work.phase, judgeBy, true) : judgement;
   };
 
-  /** Quotas, limit ranges and DeviceClasses are asked for only where a rule will look at them. */
+  /** Quotas, limit ranges, DeviceClasses and RuntimeClasses are asked for only where a rule will look at them. */
   function snapshotFor(policy: EffectivePolicy, namespace: string): Snapshot {
     const { extras } = cluster;
     const base = { nodes: cluster.nodes(), gpuResources };
     if (!extras || !policy.governed) return base;
     const limits = renamesGpus(policy) ? extras.limits(namespace) : undefined;
-    return { ...base, deviceClassResources: extras.deviceClassResources(), limits };
+    const runtimeClasses = policy.runtimeClassName === undefined ? undefined : extras.runtimeClasses();
+    return { ...base, deviceClassResources: extras.deviceClassResources(), runtimeClasses, limits };
   }
 
   async function judgeUnseen(
@@ -104,51 +115,52 @@ export function createJudge({ cluster, policies, gpuResources = [] }: JudgeOptio
     refresh = false,
   ): Promise<Judgement> {
     const lookup = await cluster.namespaceLabels(namespace, { refresh });
-    if (lookup.found === true) return judgeBy(policyOf(lookup.labels));
     if (lookup.found === false) return judgeBy(NO_POLICY);
-    return phase === 'validate' ? unread(namespace, lookup.reason) : withWarning(judgeBy(NO_POLICY), namespace);
+    if (lookup.found === true && policies.synced?.() !== false) return judgeBy(await policyFor(lookup.labels, refresh));
+    const reason = lookup.found === true ? 'GpuPolicies have not been read yet' : lookup.reason;
+    return phase === 'validate' ? unread(namespace, reason) : withWarning(judgeBy(NO_POLICY), namespace);
+  }
+
+  /** A policy that is named and not known may have come a moment ago: it is read, as a new namespace is. */
+  async function policyFor(labels: Readonly<Record<string, string>>, refresh = false): Promise<EffectivePolicy> {
+    const name = policyNameOf(labels);
+    const unknown = name !== DEFAULT_POLICY && !policies.current().has(name);
+    if (refresh || unknown) await policies.refresh?.(name);
+    return policyOf(labels);
   }
 }
 
-type Work = 'none' | 'reapply' | { readonly phase: Phase; readonly path: readonly string[] };
+type Work =
+  | 'none'
+  | 'reapply'
+  | { readonly phase: Phase; readonly kind?: TemplateKind; readonly annotations?: boolean };
 
-/** What a request is to gpugate: a new pod, containers added to one, a manifest applied again, a template, or nothing. */
-function workOf(webhook: Webhook, { kind, operation, subResource, object, oldObject }: AdmissionRequest): Work {
+/**
+ * What a request is to gpugate: a new pod, containers or annotations added to one, a manifest applied again, a template, or
+ * nothing. No label of the object is read, since its author sets those.
+ */
+function workOf(webhook: Webhook, request: AdmissionRequest, kinds: TemplateKinds): Work {
+  const { kind, operation, subResource, object, oldObject } = request;
   if (kind.group === '' && kind.kind === 'Pod') {
-    // Mirror pods stand for static pods; refusing them would stop nothing.
+    // Mirror pods stand for static pods; refusing them would stop nothing. The kubelet runs none that it did not make.
     if (MIRROR_POD in (asObject(asObject(asObject(object)?.metadata)?.annotations) ?? {})) return 'none';
-    if (subResource === undefined && operation === 'UPDATE') return webhook === 'mutate' ? 'reapply' : 'none';
+    if (subResource === undefined && operation === 'UPDATE') {
+      return webhook === 'mutate' ? 'reapply' : { phase: webhook, annotations: true };
+    }
     const judged = subResource === undefined || (subResource === 'ephemeralcontainers' && operation === 'UPDATE');
-    return judged ? { phase: webhook, path: [] } : 'none';
+    return judged ? { phase: webhook } : 'none';
   }
-  const path = templatePath(kind.group, kind.kind);
-  if (!path || subResource !== undefined || hasController(object)) return 'none';
-  const template = templateAt(object, path);
-  const same = operation === 'UPDATE' && JSON.stringify(template) === JSON.stringify(templateAt(oldObject, path));
-  return template === undefined || same ? 'none' : { phase: 'template', path };
-}
-
-/** Labels are looked at when they are written: a mistake is a warning at `kubectl label`, never a refusal. */
-function judgeNamespace(object: unknown): Judgement {
-  const labels = asObject(asObject(asObject(object)?.metadata)?.labels) ?? {};
-  const { problems, warnings } = readLabels(labels as Readonly<Record<string, string>>);
-  const findings = [...problems, ...warnings];
-  const lines = findings.map(({ code, where, value, message, fix }) =>
-    warningLine(`${code} ${where} is "${value ?? ''}", which ${message}. ${fix}`),
-  );
-  return {
-    ...UNTOUCHED,
-    answer: { ...UNTOUCHED.answer, warnings: lines },
-    findings: findings.map(({ code }) => ({ code, severity: 'warning' })),
-  };
+  const known = kinds.get(`${kind.group}/${kind.kind}`);
+  if (!known || subResource !== undefined || hasController(object)) return 'none';
+  const phase = webhook === 'mutate' ? 'template-mutate' : 'template';
+  return newTemplates(object, oldObject, known).length > 0 ? { phase, kind: known } : 'none';
 }
 
 function judgementOf(
   decision: Decision,
   policy: EffectivePolicy,
   subject: Subject,
-  object: unknown,
-  path: readonly string[],
+  patch: readonly PatchOperation[],
 ): Judgement {
   const { allowed, denials, findings, changes, announced } = decision;
   const denial = allowed
@@ -168,7 +180,7 @@ function judgementOf(
       allowed,
       ...denial,
       warnings: warningLines(decision),
-      ...(changes.length > 0 ? { patch: patchOf(object, changes, path) } : {}),
+      ...(patch.length > 0 ? { patch } : {}),
       auditAnnotations: auditOf(decision, policy),
     },
     mode: policy.governed ? policy.mode : 'none',
@@ -214,7 +226,7 @@ function cachedPolicies(policies: {
 
 /** A final pod whose policy can't be read is not let by: the mutating call may have missed it for the same reason. */
 function unread(namespace: string, reason: string): Judgement {
-  const message = `gpugate: the labels of namespace ${namespace} can't be read (${reason}), so its GPU policy is not known; try again`;
+  const message = `gpugate: the GPU policy of namespace ${namespace} can't be read (${reason}); try again`;
   return {
     ...UNTOUCHED,
     answer: { ...UNTOUCHED.answer, allowed: false, code: 503, reason: 'ServiceUnavailable', message },
@@ -222,6 +234,6 @@ function unread(namespace: string, reason: string): Judgement {
 }
 
 function withWarning(judgement: Judgement, namespace: string): Judgement {
-  const text = warningLine(`gpugate: the labels of namespace ${namespace} can't be read; no policy was applied`);
+  const text = warningLine(`gpugate: the GPU policy of namespace ${namespace} can't be read; none was applied`);
   return { ...judgement, answer: { ...judgement.answer, warnings: [...judgement.answer.warnings, text] } };
 }

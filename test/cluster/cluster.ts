@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startControlPlane } from './controlplane.ts';
-import { addNamespaces, DEMO_POLICIES, register, startGpugate } from './gpugate.ts';
+import { addCrd, addNamespaces, addPolicies, register, startGpugate } from './gpugate.ts';
 import { addNodes } from './nodes.ts';
 
 // `npm run cluster`: a real control plane with nodes of several makes, and gpugate registered with it, until Ctrl-C.
@@ -8,9 +8,11 @@ const plane = await startControlPlane({ log: console.log });
 try {
   await addNodes(plane);
   const namespaces = await addNamespaces(plane);
-  const gpugate = await startGpugate(plane, { policies: DEMO_POLICIES });
+  await addCrd(plane);
+  const gpugate = await startGpugate(plane);
   try {
     await register(plane, gpugate);
+    await addPolicies(plane);
     console.log(instructions(plane.kubeconfig, namespaces, gpugate.logFile));
     await interrupted();
     console.log('\nStopping ...');
@@ -25,7 +27,7 @@ function instructions(kubeconfig: string, namespaces: readonly string[], logFile
   const example = (name: string) => join('deploy/demo/examples', name);
   return `
 A control plane is running, with gpugate before its GPU pods. Namespaces: ${namespaces.join(', ')}.
-The log of gpugate: ${logFile}
+Its policies are in the cluster: kubectl get gpupolicies, kubectl explain gpupolicy.spec. The log of gpugate: ${logFile}
 
 In another terminal, in the same folder:
 

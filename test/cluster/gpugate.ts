@@ -22,7 +22,8 @@ export interface Gpugate {
 }
 
 export interface GpugateOptions {
-  readonly policies: string;
+  /** A directory of policies; without one, those of the cluster. */
+  readonly policies?: string;
   readonly certDir?: string;
 }
 
@@ -30,7 +31,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'src/main.ts');
 
 /** Starts `gpugate serve` against the control plane and waits until it is ready. */
-export async function startGpugate(plane: ControlPlane, options: GpugateOptions): Promise<Gpugate> {
+export async function startGpugate(plane: ControlPlane, options: GpugateOptions = {}): Promise<Gpugate> {
   const [port, metricsPort] = (await freePorts(2)) as [number, number];
   const certDir = options.certDir ?? join(plane.dir, 'gpugate-certs');
   await mkdir(certDir, { recursive: true });
@@ -39,7 +40,8 @@ export async function startGpugate(plane: ControlPlane, options: GpugateOptions)
   const args = [
     [MAIN, 'serve'],
     ['--port', String(port), '--metrics-port', String(metricsPort), '--cert-dir', certDir],
-    ['--kubeconfig', plane.kubeconfig, '--policies', options.policies, '--shutdown-delay', '0'],
+    ['--kubeconfig', plane.kubeconfig, '--shutdown-delay', '0'],
+    options.policies === undefined ? [] : ['--policies', options.policies],
   ].flat();
   let running: Component | undefined;
   const start = async () => {
@@ -95,6 +97,19 @@ export async function addNamespaces(plane: ControlPlane): Promise<readonly strin
 }
 
 export const DEMO_POLICIES = join(ROOT, 'deploy/policies');
+export const CRD = join(ROOT, 'deploy/crd.yaml');
+
+/** Installs the CRD of GpuPolicy. */
+export async function addCrd({ kubectl }: Pick<ControlPlane, 'kubectl'>): Promise<void> {
+  await mustKubectl(kubectl, ['apply', '--server-side', '-f', CRD]);
+  await mustKubectl(kubectl, ['wait', '-f', CRD, '--for=condition=Established', '--timeout=30s']);
+}
+
+/** Applies the ready-made policies, and waits until gpugate has taken them in. */
+export async function addPolicies({ kubectl }: Pick<ControlPlane, 'kubectl'>): Promise<void> {
+  await mustKubectl(kubectl, ['apply', '-f', DEMO_POLICIES]);
+  await mustKubectl(kubectl, ['wait', '-f', DEMO_POLICIES, '--for=condition=Ready', '--timeout=30s']);
+}
 
 /** The sum of a counter over all of its labels. */
 function total(exposition: string, name: string): number {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEMO_POLICIES } from '../cluster/gpugate.ts';
 import { container, deployment, type Governed, pod, startGoverned } from './governed.ts';
 
 const GPU = { limits: { 'nvidia.com/gpu': '1' } };
@@ -8,7 +9,7 @@ const IMAGE = 'registry.example/x:1';
 describe('the match conditions on a real API server', () => {
   let cluster: Governed;
   beforeAll(async () => {
-    cluster = await startGoverned();
+    cluster = await startGoverned({ policies: DEMO_POLICIES });
   });
   afterAll(() => cluster?.stop());
 

@@ -1,6 +1,6 @@
 import { type Api, apiOf } from '../cluster/api.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
-import { addNamespaces, DEMO_POLICIES, type Gpugate, register, startGpugate } from '../cluster/gpugate.ts';
+import { addCrd, addNamespaces, addPolicies, type Gpugate, register, startGpugate } from '../cluster/gpugate.ts';
 import { type CommandResult, mustKubectl } from '../cluster/kubectl.ts';
 import { addNodes } from '../cluster/nodes.ts';
 
@@ -17,6 +17,7 @@ export interface Governed {
 }
 
 export interface GovernedOptions {
+  /** A directory of policies; without one the ready-made ones are applied to the cluster. */
   readonly policies?: string;
   /** False leaves it to the test to register the webhooks. */
   readonly registered?: boolean;
@@ -32,8 +33,11 @@ export async function startGoverned(options: GovernedOptions = {}): Promise<Gove
   try {
     await addNodes(plane);
     await addNamespaces(plane);
-    gpugate = await startGpugate(plane, { policies: options.policies ?? DEMO_POLICIES });
+    const { policies } = options;
+    if (policies === undefined) await addCrd(plane);
+    gpugate = await startGpugate(plane, policies === undefined ? {} : { policies });
     if (options.registered !== false) await register(plane, gpugate);
+    if (policies === undefined) await addPolicies(plane);
     for (const namespace of await namespacesOf(plane)) await serviceAccount(plane, namespace);
   } catch (error) {
     await stop();

@@ -19,9 +19,12 @@ const profile = fc.constantFrom('1g.10gb', '2g.20gb', '1g.10gb.me', '7g.80gb');
 const common = {
   mode: fc.constantFrom('enforce', 'enforce', 'enforce', 'warn', 'audit'),
   otherSchedulers: fc.constantFrom([], [], ['kai-scheduler']),
-  maxGpus: fc.record(
-    { perContainer: fc.integer({ min: 0, max: 4 }), perPod: fc.integer({ min: 0, max: 6 }) },
-    { requiredKeys: [] },
+  maxGpus: fc.oneof(
+    { weight: 3, arbitrary: fc.constant({}) },
+    {
+      weight: 1,
+      arbitrary: optional({ perContainer: fc.integer({ min: 0, max: 4 }), perPod: fc.integer({ min: 0, max: 6 }) }, []),
+    },
   ),
   visibleDevices: fc.constantFrom('ignore', 'warn', 'void', 'deny'),
   templates: fc.constantFrom('off', 'warn', 'deny'),
@@ -34,13 +37,13 @@ const common = {
     ],
   ),
 };
-const products = fc.constantFrom(undefined, undefined, ['T4'], ['A100', 'H100']);
+const products = fc.constantFrom(undefined, undefined, undefined, ['T4'], ['A100', 'H100']);
 const FRAMEWORKS = ['nvidia', 'jax', 'tensorflow', 'cupy', 'paddle', 'pytorch', 'hami-core', 'tgi'] as const;
 const memoryCap = fc.record(
   {
     amount: fc.constantFrom('auto', 'auto', '4Gi', '2Gi', '25%', '10%', '100%', '0', '300Mi'),
     max: fc.constantFrom('4Gi', '6Gi', '16Gi'),
-    reserve: fc.constantFrom('0', '512Mi', '15Gi'),
+    reserve: fc.constantFrom('0', '512Mi', '512Mi', '15Gi'),
     fallback: fc.constantFrom('1Gi', '4Gi'),
     frameworks: fc.subarray([...FRAMEWORKS]),
   },
@@ -107,27 +110,46 @@ const labels: fc.Arbitrary<Labels> = fc.oneof(
   },
 );
 
-/** Nodes as feature discovery labels them; products and sizes differ now and then. */
-const node = fc
-  .tuple(
-    fc.constantFrom('T4', 'A100'),
-    fc.constantFrom('16384', '16384', '40960', '15360', '0', 'x'),
-    fc.constantFrom('1', '2', '4', '4', '8'),
-    fc.constantFrom('time-slicing', 'time-slicing', 'mps', 'none'),
-    fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu', 'nvidia.com/gpu.shared', 'nvidia.com/mig-1g.10gb', 'cpu'),
-  )
-  .map(([product, memory, replicas, strategy, resource]) => ({
-    labels: {
-      'nvidia.com/gpu.product': product,
-      'nvidia.com/gpu.memory': memory,
-      'nvidia.com/gpu.replicas': replicas,
-      'nvidia.com/gpu.sharing-strategy': strategy,
-    },
-    allocatable: { [resource]: '8' },
-  }));
+interface Make {
+  readonly product: string;
+  readonly memory: string;
+  readonly replicas: string;
+  readonly strategy: string;
+  readonly resource: string;
+}
+
+/** A node as feature discovery labels it. */
+function nodeOf({ product, memory, replicas, strategy, resource }: Make, index: number): NodeInfo {
+  const labels = {
+    'nvidia.com/gpu.product': product,
+    'nvidia.com/gpu.memory': memory,
+    'nvidia.com/gpu.replicas': replicas,
+    'nvidia.com/gpu.sharing-strategy': strategy,
+  };
+  return { name: `node-${index}`, labels, allocatable: { [resource]: '8' } };
+}
+
+/** Time-sliced GPUs whose sizes may differ. */
+const shared = fc.record<Make>({
+  product: fc.constantFrom('T4', 'T4', 'T4', 'A100'),
+  memory: fc.constantFrom('16384', '16384', '15360', '40960'),
+  replicas: fc.constantFrom('2', '4', '4', '8'),
+  strategy: fc.constant('time-slicing'),
+  resource: fc.constant('nvidia.com/gpu'),
+});
+const mixed = fc.record<Make>({
+  product: fc.constantFrom('T4', 'A100'),
+  memory: fc.constantFrom('16384', '40960', '0', 'x'),
+  replicas: fc.constantFrom('1', '4', '8'),
+  strategy: fc.constantFrom('time-slicing', 'mps', 'none'),
+  resource: fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu.shared', 'nvidia.com/mig-1g.10gb', 'cpu'),
+});
 const nodes: fc.Arbitrary<readonly NodeInfo[]> = fc
-  .array(node, { maxLength: 4 })
-  .map((all) => all.map((item, index) => ({ ...item, name: `node-${index}` })));
+  .oneof(
+    { weight: 2, arbitrary: fc.array(shared, { minLength: 1, maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.array(mixed, { maxLength: 4 }) },
+  )
+  .map((makes) => makes.map(nodeOf));
 
 /** Policies, a namespace's labels, and nodes. */
 export const world: fc.Arbitrary<World> = fc.record({
@@ -153,6 +175,7 @@ export function judgeOf({ policies, labels: namespaceLabels, nodes: all }: World
   const cluster: ClusterSource = {
     known: () => namespaceLabels,
     namespaceLabels: async () => ({ found: true, labels: namespaceLabels }),
+    namespaces: () => new Map(),
     nodes: () => all,
     synced: () => true,
     watches: () => [],

@@ -68,6 +68,9 @@ const GIVEN: Readonly<Record<string, string>> = {
   'yaml input ephemeralcontainers': 'input.yaml',
 };
 
+/** Info strings of what an example shows. `yaml after` is the object with its patch; a part is enough, but lists are whole. */
+const SHOWN = ['text output', 'json patch', 'json audit', 'yaml after'];
+
 /** Judges an example as the API server would ask: a Pod by the mutating webhook, a workload by the validating one. */
 export async function run({ heading, blocks }: Example): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'gpugate-docs-'));
@@ -75,6 +78,7 @@ export async function run({ heading, blocks }: Example): Promise<Outcome> {
     for (const { info, text } of blocks) {
       const file = GIVEN[info];
       if (file !== undefined) await writeFile(join(folder, file), text);
+      else if (info !== '' && !SHOWN.includes(info)) throw new Error(`${heading}: no block of an example is "${info}"`);
     }
     const asked = blocks.find(({ info }) => info.startsWith('yaml input'));
     if (!asked) throw new Error(`${heading} has no block "yaml input"`);

@@ -16,7 +16,7 @@ export const expectedSchema = z.strictObject({
   description: z.string(),
   /** For ephemeral containers: `ephemeralcontainers`. */
   subResource: z.string().optional(),
-  /** Which webhook is asked first; templates are only validated. */
+  /** Which webhook is asked first. A template's arithmetic is refused by `mutate`; its preview is what `validate` gives. */
   webhook: z.enum(['mutate', 'validate']).default('mutate'),
   allowed: z.boolean(),
   /** All findings, in order. */

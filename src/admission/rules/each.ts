@@ -28,7 +28,7 @@ export function found(
   code: Code,
   severity: Severity,
   container: ContainerView,
-  details: Pick<Finding, 'field' | 'message' | 'fix'> & Partial<Pick<Finding, 'value' | 'refusedAnyway'>>,
+  details: Pick<Finding, 'field' | 'message' | 'fix'> & Partial<Pick<Finding, 'value' | 'refusedAnyway' | 'repeated'>>,
 ): Finding {
   const { path, field, name } = container;
   return { code, severity, container: { path, field, name }, ...details };

@@ -20,7 +20,7 @@ table('GPU006', {
   },
   'a whole GPU that is dropped beside its slice gets none': {
     pod: pod(
-      asking({ 'nvidia.com/gpu': 0, 'nvidia.com/mig-1g.10gb': 1 }, { 'nvidia.com/mig-1g.10gb': 1 }),
+      asking({ 'nvidia.com/gpu': 1, 'nvidia.com/mig-1g.10gb': 1 }, { 'nvidia.com/mig-1g.10gb': 1 }),
       {},
       { 'gpugate.dev/original': '{"train":{"nvidia.com/gpu":"1"}}' },
     ),

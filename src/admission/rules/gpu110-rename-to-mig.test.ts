@@ -48,15 +48,25 @@ table('GPU110', {
     policy: governed({ sharing: 'mig', mig: { profile: '1g.10gb', allowedProfiles: ['3g.40gb', '2g.20gb'] } }),
     want: [renamed('train', '1', 'nvidia.com/mig-2g.20gb')],
   },
+  'a slice with exactly the wanted memory is taken': {
+    pod: pod(asking(ONE_GPU), {}, { 'gpugate.dev/min-memory': '9536Mi' }),
+    policy: governed({ sharing: 'mig', mig: { profile: '1g.5gb', allowedProfiles: ['2g.20gb', '1g.10gb'] } }),
+    want: [renamed('train', '1', 'nvidia.com/mig-1g.10gb')],
+  },
   'an old name that came back is dropped, whatever its count': {
     pod: pod(asking({ 'nvidia.com/gpu': 8, [SLICE]: 1 }), {}, before),
     policy,
     want: [dropped],
   },
-  'an old name of zero that came back is dropped': {
+  'an old name of zero beside its slice is left: it asks for none': {
     pod: pod(asking({ 'nvidia.com/gpu': 0, [SLICE]: 1 }), {}, before),
     policy,
-    want: [dropped],
+    want: [],
+  },
+  'an unsound old name is not dropped, so that its own rule refuses it': {
+    pod: pod(asking({ 'nvidia.com/gpu': '0.5', [SLICE]: 1 }), {}, before),
+    policy,
+    want: [],
   },
   'an old name without its slice is renamed, annotation or not': {
     pod: pod(asking(ONE_GPU), {}, before),

@@ -74,7 +74,13 @@ const syntax: Readonly<Record<string, { stay: readonly string[]; become: Readonl
   },
   CUDA_DEVICE_MEMORY_LIMIT_0: { stay: ['1g'], become: { '5g': CAP.hami, '1Gi': CAP.hami } },
   PYTORCH_ALLOC_CONF: {
-    stay: [`${KEY}:0.25`, `expandable_segments:True,${KEY}:0.1`, `${KEY} : 0.1`, `${KEY}:0.9,${KEY}:0.1`],
+    stay: [
+      `${KEY}:0.25`,
+      `$(MORE),${KEY}:0.1`,
+      `expandable_segments:True,${KEY}:0.1`,
+      `${KEY} : 0.1`,
+      `${KEY}:0.9,${KEY}:0.1`,
+    ],
     become: {
       '': `${KEY}:0.25`,
       'expandable_segments:True': `expandable_segments:True,${KEY}:0.25`,
@@ -82,6 +88,8 @@ const syntax: Readonly<Record<string, { stay: readonly string[]; become: Readonl
       [`${KEY}:0.1,${KEY}:0.9`]: `${KEY}:0.25`,
       [`${KEY}:0.1,${KEY} :0.9`]: `${KEY}:0.25`,
       [`${KEY}:much`]: `${KEY}:0.25`,
+      [`${KEY}:0.1,$(MORE)`]: `$(MORE),${KEY}:0.25`,
+      [`${KEY}:$(MORE)`]: `${KEY}:0.25`,
       'roundup_power2_divisions:[256:1,512:2,>:4],max_split_size_mb:64': `roundup_power2_divisions:[256:1,512:2,>:4],max_split_size_mb:64,${KEY}:0.25`,
     },
   },
@@ -128,6 +136,7 @@ describe('values that stand in a pod', () => {
     ['4G', CAP.mps],
     ['0=1Gi', CAP.mps],
     ['0=1G,0=64G', CAP.mps],
+    ['0=64G,0=1G', CAP.mps],
     ['', CAP.mps],
   ])('CUDA_MPS_PINNED_DEVICE_MEM_LIMIT="%s" becomes %s', (value, want) => {
     expect(replaced('CUDA_MPS_PINNED_DEVICE_MEM_LIMIT', { value }, { policy: mps, nodes: mpsNodes })).toBe(want);

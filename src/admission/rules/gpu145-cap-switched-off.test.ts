@@ -40,6 +40,31 @@ table('GPU145', {
     policy: cap(['jax']),
     want: [],
   },
+  'in whatever case it is written': {
+    pod: pod(withEnv({ XLA_PYTHON_CLIENT_ALLOCATOR: 'Platform' })),
+    policy: cap(['jax']),
+    want: off('Platform'),
+  },
+  'an allocator of JAX that the fraction does not bound': {
+    pod: pod(withEnv({ XLA_PYTHON_CLIENT_ALLOCATOR: 'cuda_async' })),
+    policy: cap(['jax']),
+    want: off('cuda_async'),
+  },
+  'a pool of CUDA in the place of the one that the fraction bounds': {
+    pod: pod(withEnv({ TF_GPU_ALLOCATOR: 'cuda_malloc_async' })),
+    policy: cap(['jax']),
+    want: off('cuda_malloc_async'),
+  },
+  'another name for that pool is none': {
+    pod: pod(withEnv({ TF_GPU_ALLOCATOR: 'bfc' })),
+    policy: cap(['jax']),
+    want: [],
+  },
+  'a value that another variable gives can not be seen': {
+    pod: pod(withEnv({ TF_GPU_ALLOCATOR: '$(POOL)' })),
+    policy: cap(['jax']),
+    want: off('$(POOL)'),
+  },
   'unified memory': { pod: pod(withEnv({ TF_FORCE_UNIFIED_MEMORY: '1' })), policy: cap(['jax']), want: off('1') },
   'JAX is not looked at where the policy does not cap it': {
     pod: pod(withEnv({ XLA_PYTHON_CLIENT_ALLOCATOR: 'platform', TF_FORCE_UNIFIED_MEMORY: '1' })),

@@ -1,12 +1,12 @@
 import { asking, container, governed, labelled, ONE_GPU, pod, table, withEnv } from './testing.ts';
 
 const policy = labelled({ 'visible-devices': 'void' });
-const hidden = (name = 'train') => ({
+const hidden = (name = 'train', required = true) => ({
   type: 'set-env',
   container: name,
   name: 'NVIDIA_VISIBLE_DEVICES',
   value: 'void',
-  required: true,
+  required,
 });
 const claims = { resources: { claims: [{ name: 'gpu' }] } };
 
@@ -55,15 +55,42 @@ table('GPU150', {
     policy,
     want: [hidden('web')],
   },
-  'a policy may say void, for the pods that come': {
+  'a policy may say void, for the pods that come; it is not required of a pod that comes to validation alone': {
     pod: pod(container('web')),
     policy: governed({ visibleDevices: 'void' }),
+    want: [hidden('web', false)],
+  },
+  'beside a GPU it is required, since such a pod comes to both': {
+    pod: pod([asking(ONE_GPU), container('web')]),
+    policy: governed({ visibleDevices: 'void' }),
+    want: [hidden('web')],
+  },
+  'a resource that names a DeviceClass is a claim': {
+    pod: pod(asking({ 'deviceclass.resource.kubernetes.io/gpu.nvidia.com': 1 })),
+    policy,
+    want: [],
+  },
+  'so is one that a DeviceClass serves under a name of its own': {
+    pod: pod([asking({ 'example.com/big-gpu': 1 }), container('web')]),
+    policy,
+    deviceClassResources: new Set(['example.com/big-gpu']),
+    want: [hidden('web')],
+  },
+  'a resource that no DeviceClass serves brings no GPU': {
+    pod: pod(asking({ 'example.com/nic': 1 })),
+    policy,
+    deviceClassResources: new Set(['example.com/big-gpu']),
+    want: [hidden()],
+  },
+  'a claim of the pod that the container does not use brings it nothing': {
+    pod: pod([container('train', claims), container('web')], { resourceClaims: [{ name: 'gpu' }] }),
+    policy,
     want: [hidden('web')],
   },
   'deny hides nothing': { pod: pod(container('web')), policy: labelled({ 'visible-devices': 'deny' }), want: [] },
   'pods of another scheduler are guarded too': {
     pod: pod(container('web'), { schedulerName: 'kai' }),
-    policy: governed({ visibleDevices: 'void', otherSchedulers: ['kai'] }),
+    policy: governed({ otherSchedulers: ['kai'] }, { 'gpugate.dev/visible-devices': 'void' }),
     want: [hidden('web')],
   },
   'a broken label elsewhere does not open the guard': {

@@ -1,6 +1,6 @@
 import type { Rule } from '../context.ts';
 import { asksForGpu } from '../pod.ts';
-import { VISIBLE_DEVICES_VARIABLE } from '../visible-devices.ts';
+import { endsUpVoid, VISIBLE_DEVICES_VARIABLE } from '../visible-devices.ts';
 
 /**
  * GPU150: NVIDIA_VISIBLE_DEVICES=void on a container that asks for no GPU. An image may carry `all`, which a webhook can't
@@ -9,10 +9,11 @@ import { VISIBLE_DEVICES_VARIABLE } from '../visible-devices.ts';
  */
 export const setVoid: Rule = {
   needs: 'guard',
-  *check({ policy, containers }) {
-    if (policy.visibleDevices !== 'void') return;
-    for (const container of containers) {
-      if (asksForGpu(container) || container.hasClaims) continue;
+  *check(context) {
+    // A pod without a GPU may come to the validating webhook alone, where the label does not say void.
+    const required = context.policy.everyPodComes || context.pod.containers.some(asksForGpu);
+    for (const container of context.containers) {
+      if (!endsUpVoid(context, container)) continue;
       if (container.env.some((entry) => entry.name === VISIBLE_DEVICES_VARIABLE)) continue;
       yield {
         type: 'set-env',
@@ -21,7 +22,7 @@ export const setVoid: Rule = {
         name: VISIBLE_DEVICES_VARIABLE,
         value: 'void',
         reason: `${VISIBLE_DEVICES_VARIABLE}=void, since it asks for no GPU`,
-        required: true,
+        required,
       };
     }
   },

@@ -28,6 +28,11 @@ table('GPU151', {
     policy,
     want: refused(),
   },
+  'nor can a key of a file': {
+    pod: pod(withEnv([{ name: NAME, valueFrom: { fileKeyRef: { volumeName: 'v', path: 'site.env', key: NAME } } }])),
+    policy,
+    want: refused(),
+  },
   'another variable can not be seen': { pod: value('$(DEVICES)'), policy, want: refused('$(DEVICES)') },
   'another variable in part of the value': { pod: value('vo$(X)'), policy, want: refused('vo$(X)') },
   'the first of two entries counts, whatever the last one says': {

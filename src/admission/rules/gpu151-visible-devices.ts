@@ -1,6 +1,6 @@
 import type { Rule } from '../context.ts';
 import { asksForGpu, fieldPath } from '../pod.ts';
-import { guardedEntries } from '../visible-devices.ts';
+import { guardedEntries, severityOfWays } from '../visible-devices.ts';
 import { found, shown } from './each.ts';
 
 /**
@@ -10,8 +10,8 @@ import { found, shown } from './each.ts';
 export const visibleDevices: Rule = {
   needs: 'guard',
   *check({ policy, containers }) {
-    if (policy.visibleDevices === 'ignore') return;
-    const severity = policy.visibleDevices === 'warn' ? 'warning' : 'error';
+    const severity = severityOfWays(policy);
+    if (severity === undefined) return;
     for (const container of containers) {
       for (const { entry, why } of guardedEntries(container)) {
         yield found('GPU151', severity, container, {

@@ -76,6 +76,7 @@ export interface World {
   readonly nodes?: readonly NodeInfo[];
   readonly gpuResources?: readonly string[];
   readonly deviceClassResources?: Snapshot['deviceClassResources'];
+  readonly runtimeClasses?: Snapshot['runtimeClasses'];
   readonly limits?: Snapshot['limits'];
   readonly path?: PodRequest['path'];
   readonly object?: unknown;
@@ -84,18 +85,19 @@ export interface World {
 
 export function judge(
   judged: unknown,
-  { policy = NO_POLICY, nodes = [], gpuResources = [], deviceClassResources, limits, ...request }: World,
+  { policy = NO_POLICY, nodes = [], gpuResources = [], deviceClassResources, runtimeClasses, limits, ...request }: World,
 ): Verdict {
   return evaluate({ pod: judged, path: [], namespace: 'team-a', ...request }, policy, {
     nodes,
     gpuResources,
     deviceClassResources,
+    runtimeClasses,
     limits,
   });
 }
 
 /** What a verdict says under one code, without prose and with containers by name. The records have a test of their own. */
-export function told(code: Code, judged: unknown, world: World = {}): readonly Json[] {
+function told(code: Code, judged: unknown, world: World = {}): readonly Json[] {
   const { findings, changes } = judge(judged, world);
   // The annotations that record a change carry its code; record.ts has its own tests.
   const records = (result: Finding | Change) => isChange(result) && result.type === 'set-annotation';

@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+import type { Mode, PolicyProblem } from './policy.ts';
+import { type GpuPolicy, gpuPolicySchema, MODES } from './schema.ts';
+
+/** A GpuPolicy that stands in the cluster and is not understood: written past the check, or by a newer gpugate. */
+export interface BrokenPolicy {
+  readonly metadata: { readonly name: string };
+  /** What it says of the mode, where that alone is understood: in `warn` and `audit` nothing is refused. */
+  readonly mode?: Mode;
+  readonly problems: readonly FieldProblem[];
+}
+
+export interface FieldProblem {
+  readonly code: PolicyProblem['code'];
+  /** `spec.mig.profile` */
+  readonly field: string;
+  readonly message: string;
+}
+
+export type ReadPolicy =
+  | { readonly ok: true; readonly policy: GpuPolicy }
+  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+
+export function isBroken(policy: GpuPolicy | BrokenPolicy): policy is BrokenPolicy {
+  return 'problems' in policy;
+}
+
+/** Reads one GpuPolicy document; of one that is not understood, every mistake with its field. */
+export function readPolicy(document: unknown): ReadPolicy {
+  const read = gpuPolicySchema.safeParse(document);
+  if (read.success) return { ok: true, policy: read.data };
+  const problems = read.error.issues.map((issue) => ({
+    code: codeOf(issue),
+    field: fieldOf(issue.path),
+    message: issue.message,
+  }));
+  return { ok: false, problems };
+}
+
+/** Reads what the API server holds. Never throws: what is not understood is carried as such. */
+export function readStored(object: { readonly metadata?: { readonly name?: string } }): GpuPolicy | BrokenPolicy {
+  const { apiVersion, kind, metadata, spec } = object as Partial<GpuPolicy>;
+  const name = String(metadata?.name);
+  const read = readPolicy({ apiVersion, kind, metadata: { name }, spec });
+  if (read.ok) return read.policy;
+  const mode = MODES.find((known) => known === (spec as { mode?: unknown } | null | undefined)?.mode);
+  return { metadata: { name }, ...(mode ? { mode } : {}), problems: read.problems };
+}
+
+function codeOf(issue: z.core.$ZodIssue): PolicyProblem['code'] {
+  return issue.code === 'custom' && issue.params?.code === 'GPU113' ? 'GPU113' : 'GPU101';
+}
+
+/** `spec.mig.allowedProfiles[1]` */
+function fieldOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) =>
+      /^\d+$/.test(String(part)) ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`,
+    )
+    .join('');
+}

@@ -1,0 +1,82 @@
+import { asObject } from '../admission/pod.ts';
+import type { AdmissionRequest } from '../admission/review.ts';
+import type { Census } from '../policy/census.ts';
+import type { PolicyProblem } from '../policy/policy.ts';
+import { DEFAULT_POLICY, type PolicySet, resolvePolicy } from '../policy/resolve.ts';
+import { type FieldProblem, readPolicy } from '../policy/stored.ts';
+import { warningLine } from '../report/denial.ts';
+import { type Judgement, UNTOUCHED } from './judgement.ts';
+
+/** What settings are judged beside. */
+export interface Settings {
+  readonly policies: { current(): PolicySet; readonly fromFiles?: boolean | undefined };
+  /** Which namespaces a policy serves, where that is known. */
+  readonly census?: (() => Census | undefined) | undefined;
+}
+
+/** Judges what says how pods are judged, when it is written: labels of Namespaces, and GpuPolicies. Undefined for any other object. */
+export function judgeSettings(request: AdmissionRequest, settings: Settings): Judgement | undefined {
+  const { kind, operation } = request;
+  const written = operation === 'CREATE' || operation === 'UPDATE';
+  if (kind.group === '' && kind.kind === 'Namespace') {
+    return written ? judgeNamespace(request.object, settings.policies.current()) : UNTOUCHED;
+  }
+  if (kind.group !== 'gpugate.dev' || kind.kind !== 'GpuPolicy') return undefined;
+  if (written) return judgePolicy(request, settings);
+  return operation === 'DELETE' ? judgeDeletion(request.name ?? '', settings) : UNTOUCHED;
+}
+
+/** Labels are looked at together with the policy that they name. A mistake is a warning at `kubectl label`, never a refusal. */
+function judgeNamespace(object: unknown, policies: PolicySet): Judgement {
+  const labels = asObject(asObject(asObject(object)?.metadata)?.labels) ?? {};
+  const { problems, warnings } = resolvePolicy(labels as Readonly<Record<string, string>>, policies);
+  return warned([...problems, ...warnings].map(({ code, ...problem }) => ({ code, text: labelText(problem) })));
+}
+
+function labelText({ where, value, message, fix }: Omit<PolicyProblem, 'code'>): string {
+  return `${where}${value === undefined ? '' : ` is "${value}", which`} ${message}. ${fix}`;
+}
+
+/** A policy that would not be understood is refused with all of its mistakes. */
+function judgePolicy({ name, object }: AdmissionRequest, { policies }: Settings): Judgement {
+  const read = readPolicy(object);
+  if (!read.ok) return refused(name ?? '', read.problems);
+  if (!policies.fromFiles) return UNTOUCHED;
+  const text = 'gpugate reads its policies from files (--policies), so this GpuPolicy is not used';
+  return { ...UNTOUCHED, answer: { ...UNTOUCHED.answer, warnings: [text] } };
+}
+
+function refused(name: string, problems: readonly FieldProblem[]): Judgement {
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  const lines = problems.map(({ code, field, message }) => ` - ${code} ${field}: ${message}`);
+  const message = [`gpugate: ${count} with GpuPolicy "${name}"`, ...lines].join('\n');
+  const causes = problems.map(({ code, ...problem }) => ({ reason: code, ...problem }));
+  return {
+    ...UNTOUCHED,
+    answer: { ...UNTOUCHED.answer, allowed: false, code: 403, reason: 'Forbidden', message, causes },
+    findings: problems.map(({ code }) => ({ code, severity: 'error' })),
+  };
+}
+
+const MOST_NAMES = 5;
+
+/** A deletion is only warned of: what a policy is for may have gone as well. */
+function judgeDeletion(name: string, { census }: Settings): Judgement {
+  const served = census?.()?.served.get(name) ?? [];
+  if (served.length === 0) return UNTOUCHED;
+  const names = served.length > MOST_NAMES ? [...served.slice(0, MOST_NAMES), '...'] : served;
+  const count = `${served.length} namespace${served.length === 1 ? '' : 's'} (${names.join(', ')})`;
+  const then =
+    name === DEFAULT_POLICY
+      ? 'those without a label gpugate.dev/policy have no policy from now on'
+      : 'their GPU pods are refused until they name another policy';
+  return warned([{ code: 'GPU101', text: `GpuPolicy "${name}" serves ${count}: ${then}.` }]);
+}
+
+function warned(findings: readonly { readonly code: PolicyProblem['code']; readonly text: string }[]): Judgement {
+  return {
+    ...UNTOUCHED,
+    answer: { ...UNTOUCHED.answer, warnings: findings.map(({ code, text }) => warningLine(`${code} ${text}`)) },
+    findings: findings.map(({ code }) => ({ code, severity: 'warning' })),
+  };
+}
