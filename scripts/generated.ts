@@ -10,12 +10,13 @@ export function generated(): readonly { readonly path: string; readonly text: st
     '# Made by `npm run generate` from src/registration. caBundle is left out: `gpugate manifests` puts it in.\n';
   const nodes =
     '# Made by `npm run generate` from test/cluster/nodes.ts: the nodes of `npm start` and `npm run cluster`.\n';
+  // YAML 1.1, as kubectl reads it: the value off would be a boolean without quotes.
   const crd =
     '# Made by `npm run generate` from src/policy/schema.ts. Apply it before gpugate is registered, and before its GpuPolicies.\n';
   return [
     {
       path: 'deploy/crd.yaml',
-      text: crd + stringify(gpuPolicyCrd(), { lineWidth: 0, aliasDuplicateObjects: false }),
+      text: crd + stringify(gpuPolicyCrd(), { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }),
     },
     { path: 'deploy/webhooks.yaml', text: head + configurationsYaml({ target }) },
     { path: 'deploy/demo/nodes.yaml', text: nodes + stringify(nodeList(), { aliasDuplicateObjects: false }) },

@@ -3,12 +3,10 @@ import type { CapAmount, MemoryCapPolicy } from '../policy/policy.ts';
 import { type Context, finalResource } from './context.ts';
 import type { Code, Finding, Severity } from './findings.ts';
 import { type ContainerView, fieldPath, type GpuAsk, type PodView, unitsAsked } from './pod.ts';
-import { annotation } from './profile.ts';
+import { annotation, CAP_WISH } from './profile.ts';
 import { droppedBesideRename } from './rename.ts';
 import { quoted } from './rules/each.ts';
 import { reachableSharedGpus, type SharedGpu } from './shares.ts';
-
-const WISH = 'gpugate.dev/memory-cap';
 
 /** What one unit of a shared GPU may use, in the two measures that frameworks take. */
 export interface CapSize {
@@ -55,7 +53,7 @@ export function memoryCap(context: Context): MemoryCap {
   const gpus = reachableSharedGpus(context, resources);
   const bounds: Bounds = { ...policy.memoryCap, field: fieldPath([...pod.path, 'spec']) };
   const own = sized(bounds.amount, bounds, gpus);
-  const wish = pod.annotations.get(WISH);
+  const wish = pod.annotations.get(CAP_WISH);
   return wish === undefined ? own : wished(pod, wish, own, bounds, gpus);
 }
 
@@ -66,7 +64,7 @@ function none(findings: readonly Finding[] = []): MemoryCap {
 /** A pod may lower its cap, and raise it up to the policy's maximum; without a maximum, up to the policy's amount. */
 function wished(pod: PodView, text: string, own: MemoryCap, policy: Bounds, gpus: readonly SharedGpu[]): MemoryCap {
   const ownStays = (code: Code, severity: Severity, message: string, fix: string): MemoryCap => {
-    const finding = annotation(pod, code, severity, WISH, text, message, fix);
+    const finding = annotation(pod, code, severity, CAP_WISH, text, message, fix);
     return { ...own, findings: [...own.findings, finding] };
   };
   const amount = capAmount(text);
@@ -140,7 +138,7 @@ function ofQuantity(mib: number, text: string, policy: Bounds, gpus: readonly Sh
       : [
           notComputable(
             policy.field,
-            `${text} can not be given as a fraction: ${total === undefined ? 'no node tells the memory of its GPUs' : `GPUs that the pod can reach differ (${products(gpus)})`}`,
+            `${text} cannot be given as a fraction: ${total === undefined ? 'no node tells the memory of its GPUs' : `GPUs that the pod can reach differ (${products(gpus)})`}`,
             'JAX and other frameworks that take a fraction are not capped; pin the product with a node selector.',
           ),
         ];
@@ -153,7 +151,7 @@ function ofPercentage(milliPercent: number, text: string, policy: Bounds, gpus: 
     if (policy.maxMiB !== undefined) return ofFallback(policy, text);
     const finding = notComputable(
       policy.field,
-      `${text} can not be given in MiB: no node tells the memory of its GPUs`,
+      `${text} cannot be given in MiB: no node tells the memory of its GPUs`,
       'Only frameworks that take a fraction are capped; label the nodes (feature discovery), or give a quantity.',
     );
     return { thousandths, basis: text, ceiling: { thousandths }, findings: [finding] };
@@ -216,7 +214,7 @@ function ofFallback(policy: Bounds, wanted = 'auto'): MemoryCap {
     return none([
       notComputable(
         policy.field,
-        `${wanted} can not be computed: no node that the pod can reach tells gpu.memory, gpu.replicas and a sharing strategy`,
+        `${wanted} cannot be computed: no node that the pod can reach has the labels gpu.memory, gpu.replicas and gpu.sharing-strategy`,
         'No cap is set; set memoryCap.fallback in the policy, or an amount.',
       ),
     ]);

@@ -2,12 +2,14 @@ import { normalProfile, profileProblem, usableMiB } from '../policy/boards.ts';
 import type { MigPolicy } from '../policy/policy.ts';
 import type { Context } from './context.ts';
 import type { Finding } from './findings.ts';
+import { ORIGINAL, POLICY } from './originals.ts';
 import { fieldPath, type PodView } from './pod.ts';
 import { parseQuantity } from './quantity.ts';
 import { quoted, shown } from './rules/each.ts';
 
 const WISH = 'gpugate.dev/mig-profile';
 const MIN_MEMORY = 'gpugate.dev/min-memory';
+export const CAP_WISH = 'gpugate.dev/memory-cap';
 const MIB_IN_NANO = (1n << 20n) * 1_000_000_000n;
 
 /** The MIG profile for a pod's whole GPUs: its own wish where the policy allows it, else the policy's. */
@@ -78,6 +80,17 @@ export function allowedHere(mig: MigPolicy): string {
 function withoutEffect(pod: PodView, name: string, value: string): Finding {
   const message = 'has no effect: GPUs of this namespace are not split by MIG';
   return annotation(pod, 'GPU101', 'warning', name, value, message, 'Remove the annotation.');
+}
+
+const KNOWN = [WISH, MIN_MEMORY, CAP_WISH, POLICY, ORIGINAL];
+
+/** Annotations of a pod under `gpugate.dev/` that mean nothing: most likely misspelt. */
+export function* unknownAnnotations(pod: PodView): Iterable<Finding> {
+  for (const [name, value] of pod.annotations) {
+    if (!name.startsWith('gpugate.dev/') || KNOWN.includes(name)) continue;
+    const message = 'is not one that gpugate reads';
+    yield annotation(pod, 'GPU101', 'warning', name, value, message, `Known are ${KNOWN.slice(0, 3).join(', ')}.`);
+  }
 }
 
 /** A finding about one of the wishes that a pod may carry as an annotation. */

@@ -50,7 +50,7 @@ describe('a pod can reach a node labelled zone=a and memory=16384', () => {
   });
 });
 
-describe('and can not', () => {
+describe('and cannot', () => {
   it.each<[string, object]>([
     ['by another nodeName', { nodeName: 'gpu-2' }],
     ['by another node selector', { nodeSelector: { zone: 'b' } }],

@@ -71,7 +71,7 @@ async function read<T extends Named>(
   try {
     content = await readFile(file, 'utf8');
   } catch (error) {
-    mistakes.push(`${file}: can not be read: ${(error as NodeJS.ErrnoException).code}`);
+    mistakes.push(`${file}: cannot be read: ${(error as NodeJS.ErrnoException).code}`);
     return [];
   }
   const manifest = parseManifest(file, content, kind, schema);

@@ -43,18 +43,22 @@ export function keepStatus(options: StatusOptions): { close(): Promise<void> } {
   /** True when everything is as it should be. */
   async function look(counted: Census, stored: readonly StoredPolicy[]): Promise<boolean> {
     let left = MOST_WRITES;
+    let all = true;
     for (const each of stored) {
       const { name } = each.policy.metadata;
       const status = statusOf(each, counted);
       if (sameStatus(status, each.status)) continue;
       const before = written.get(name);
       const disputed = before && sameStatus(before.status, status) && Date.now() - before.at < timing.disputeMs;
-      if (disputed || left === 0) return false;
+      if (disputed || left === 0) {
+        all = false;
+        continue;
+      }
       left -= 1;
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(WRITE_MS)]);
       if (await policies.writeStatus(each, status, signal)) written.set(name, { status, at: Date.now() });
     }
-    return true;
+    return all;
   }
 
   async function run(): Promise<void> {
@@ -72,7 +76,7 @@ export function keepStatus(options: StatusOptions): { close(): Promise<void> } {
         if (closing.signal.aborted) return;
         failures += 1;
         if (failures === 1)
-          log.warn({ reason: (error as Error).message }, 'the status of a GpuPolicy can not be written');
+          log.warn({ reason: (error as Error).message }, 'the status of a GpuPolicy cannot be written');
       }
     }
   }

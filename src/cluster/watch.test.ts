@@ -210,7 +210,7 @@ describe('our own mistakes', () => {
     expect(api.watches).toHaveLength(1);
   });
 
-  test('an object that can not be read keeps its last good state, in events and lists', async () => {
+  test('an object that cannot be read keeps its last good state, in events and lists', async () => {
     const reduce = ({ metadata }: KubernetesObject) => {
       if (metadata?.labels?.team === 'bad') throw new Error('bad');
       return metadata?.labels?.team ?? 'none';

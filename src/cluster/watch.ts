@@ -98,7 +98,7 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
     try {
       return { resourceVersion: object.metadata?.resourceVersion ?? '', value: options.reduce(object) };
     } catch (error) {
-      fault(error, keyOf(object), 'an object of the watch can not be read');
+      fault(error, keyOf(object), 'an object of the watch cannot be read');
       return undefined;
     }
   };

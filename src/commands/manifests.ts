@@ -72,7 +72,7 @@ async function authority(directory: string): Promise<string> {
     const { code } = error as NodeJS.ErrnoException;
     throw failure(
       EXIT.input,
-      `${file} can not be read (${code}); start "gpugate serve" once to make one, or pass --no-ca`,
+      `${file} cannot be read (${code}); start "gpugate serve" once to make one, or pass --no-ca`,
     );
   }
 }

@@ -104,6 +104,6 @@ function profileDistance(a: string, b: string): number {
 }
 
 function describeProfile(profile: string): string {
-  const names = boardsWith(profile).map((board) => board.names[0]);
-  return `${profile} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', ...' : ''})`;
+  const names = boardsWith(profile).map((board) => board.names[0]?.replace(/ \(.*/, ''));
+  return `${profile} (${names.slice(0, 2).join(', ')}${names.length > 2 ? ', ...' : ''})`;
 }

@@ -63,7 +63,7 @@ export function readLabels(labels: Readonly<Record<string, string>>): ReadLabels
         where,
         value,
         message: 'is not a label that gpugate knows',
-        fix: `Known are ${names.join(', ')}.`,
+        fix: `Known are ${names.map((name) => name.slice(PREFIX.length)).join(', ')}.`,
       });
       continue;
     }

@@ -1,6 +1,7 @@
 import { type LabelSettings, readLabels } from './labels.ts';
 import { unlocked } from './locked.ts';
 import type {
+  CapAmount,
   EffectivePolicy,
   Framework,
   MemoryCapPolicy,
@@ -52,6 +53,9 @@ export function resolvePolicy(labels: Readonly<Record<string, string>>, policies
   const perPod = settings.maxGpus ?? spec?.maxGpus.perPod;
   const visibleDevices = settings.visibleDevices ?? spec?.visibleDevices ?? 'ignore';
   if (visibleDevices === 'void' && settings.visibleDevices === undefined) warnings.push(VOID_WITHOUT_LABEL);
+  if (settings.profile !== undefined && sharing !== 'mig')
+    warnings.push(withoutEffect('mig-profile', settings.profile, sharing));
+  if (settings.memoryCap && ownGpus) warnings.push(withoutEffect('memory-cap', textOf(settings.memoryCap), sharing));
 
   return {
     ...(stored ? { name: stored.metadata.name } : {}),
@@ -76,6 +80,22 @@ export function resolvePolicy(labels: Readonly<Record<string, string>>, policies
     problems,
     warnings,
   };
+}
+
+/** A label that is understood and can do nothing here: most likely the other label is the mistake. */
+function withoutEffect(label: string, value: string, sharing: Sharing | undefined): PolicyProblem {
+  const message = `has no effect, since sharing is ${sharing ?? 'not set'}`;
+  return {
+    code: 'GPU101',
+    where: `namespace label gpugate.dev/${label}`,
+    value,
+    message,
+    fix: 'Remove it, or set gpugate.dev/sharing.',
+  };
+}
+
+function textOf(amount: CapAmount): string {
+  return 'text' in amount ? amount.text : amount.kind;
 }
 
 function unknownPolicy(name: string, policies: PolicySet): PolicyProblem {
@@ -167,10 +187,15 @@ function sharedPolicy(sharing: Sharing, spec: GpuPolicy['spec'] | undefined): Sh
   };
 }
 
+function atMost(mib: number): CapAmount {
+  return { kind: 'mib', mib, text: `${mib}Mi` };
+}
+
 function memoryCapPolicy(settings: LabelSettings, spec: GpuPolicy['spec'] | undefined): MemoryCapPolicy | undefined {
   const cap = spec?.memoryCap;
-  const amount = settings.memoryCap ?? cap?.amount;
-  if (!amount) return undefined;
+  const wanted = settings.memoryCap ?? cap?.amount;
+  if (!wanted) return undefined;
+  const amount = wanted.kind === 'mib' && cap?.max !== undefined && wanted.mib > cap.max ? atMost(cap.max) : wanted;
   return {
     amount,
     ...(cap?.max !== undefined ? { maxMiB: cap.max } : {}),

@@ -69,12 +69,19 @@ const products = z
     'Products that are meant, as the node label nvidia.com/gpu.product gives them, without -SHARED: pods are kept to such nodes by node affinity. Empty: any product.',
   );
 
+/** Slices can be time-sliced too, with or without a name of their own; the device plugin refuses MPS on them. */
+const sharedName = z
+  .string()
+  .regex(
+    /^nvidia\.com\/(gpu(\.shared)?|mig-[0-9]+g\.[0-9]+gb([.-][a-z][a-z0-9.]*)?)$/,
+    'is no resource whose units are shares: nvidia.com/gpu, nvidia.com/gpu.shared, or a MIG name such as nvidia.com/mig-1g.10gb.shared',
+  );
+
 /** The block of time-slicing or of MPS; they differ in what is done about several units. */
 const sharedBlock = (sharing: 'time-slicing' | 'mps', multiple: string) =>
   z
     .strictObject({
-      resource: z
-        .enum([WHOLE_GPU, SHARED_GPU])
+      resource: (sharing === 'mps' ? z.enum([WHOLE_GPU, SHARED_GPU]) : sharedName)
         .optional()
         .describe(
           `The name under which the nodes offer a share: ${SHARED_GPU} where the device plugin has renameByDefault, and then pods are renamed to it. Default: ${WHOLE_GPU}.`,
@@ -238,7 +245,7 @@ const spec = z
       .enum(['off', 'warn', 'deny', 'mutate'])
       .default('warn')
       .describe(
-        'What to do when a workload (Deployment, Job, PyTorchJob ...) is applied whose pods would be refused or changed. off: nothing. warn: say so. deny: refuse what enforce would refuse of its pods. mutate: as deny, and change its pod templates as their pods would be, for queueing systems that count by the template; GitOps tools then see a difference. Only in mode enforce.',
+        'What to do when a workload (Deployment, Job, PyTorchJob ...) is applied whose pods would be refused or changed. "off" (in quotes, since YAML takes it for a boolean): nothing. warn: say so. deny: refuse what enforce would refuse of its pods. mutate: as deny, and change its pod templates as their pods would be, for queueing systems that count by the template; GitOps tools then see a difference. Only in mode enforce.',
       ),
     locked: z
       .array(z.enum(LOCKABLE))

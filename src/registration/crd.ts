@@ -29,8 +29,8 @@ const COLUMNS = [
  */
 export function gpuPolicyCrd(): object {
   const schema = z.toJSONSchema(gpuPolicySchema, { io: 'input', unrepresentable: 'any' }) as Schema;
-  const { spec, metadata } = structural(schema).properties ?? {};
-  const name = metadata?.properties?.name;
+  // What stands in the schema of metadata may be of its name alone.
+  const name = schema.properties?.metadata?.properties?.name;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -59,10 +59,10 @@ export function gpuPolicyCrd(): object {
                 'How GPU requests of namespaces are judged and changed. A namespace names its policy by the label gpugate.dev/policy; one called default serves those without that label.',
               required: ['spec'],
               properties: {
-                apiVersion: { type: 'string', description: 'gpugate.dev/v1alpha1' },
-                kind: { type: 'string', description: 'GpuPolicy' },
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
                 metadata: { type: 'object', properties: { name } },
-                spec,
+                spec: structural(schema.properties?.spec ?? {}),
                 status: {
                   ...structural(z.toJSONSchema(statusSchema, { io: 'input' }) as Schema),
                   description: 'Written by gpugate.',
@@ -79,7 +79,7 @@ export function gpuPolicyCrd(): object {
 /** A JSON schema as the API server takes it (apiextensions, "Specifying a structural schema"). */
 function structural(schema: Schema): Schema {
   const { $schema, const: _, propertyNames, additionalProperties, default: standard, description, ...rest } = schema;
-  const described = description === undefined ? {} : { description };
+  const described = typeof description !== 'string' ? {} : { description: withDefault(description, standard) };
   if (Array.isArray(rest.type)) return { ...described, anyOf: INT_OR_STRING, 'x-kubernetes-int-or-string': true };
   const { properties, items } = rest;
   const values = typeof additionalProperties === 'object' && !properties ? additionalProperties : undefined;
@@ -95,14 +95,17 @@ function structural(schema: Schema): Schema {
   };
 }
 
+/** `kubectl explain` prints no defaults. */
+function withDefault(description: string, standard: unknown): string {
+  return isEmpty(standard) ? description : `${description} Default: ${String(standard)}.`;
+}
+
 /** The only union of the schema: a quantity, which may be written as a number too. */
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 
-/** Go wants the width of an integer, of which JavaScript's own bounds say no more; a date needs no pattern beside its format. */
+/** Go wants the width of an integer, of which JavaScript's own bounds say no more. A pattern is told better by policies.validate. */
 function bounds({ maximum, minimum, pattern, ...rest }: Schema): Schema {
-  if (rest.type !== 'integer') {
-    return pattern === undefined || rest.format === 'date-time' ? rest : { ...rest, pattern };
-  }
+  if (rest.type !== 'integer') return rest;
   const wide = maximum === Number.MAX_SAFE_INTEGER;
   return {
     ...rest,

@@ -1,5 +1,6 @@
 import type { Decision } from '../admission/decide.ts';
 import type { Change, Finding } from '../admission/findings.ts';
+import { shown } from '../admission/rules/each.ts';
 import type { EffectivePolicy } from '../policy/policy.ts';
 
 /** Of what a message speaks: `pod "infer"` in a namespace. */
@@ -13,11 +14,12 @@ export interface Subject {
 /** kubectl drops control characters' whole warning, and cuts every warning to this when there are many (warning.go). */
 const LONGEST_WARNING = 256;
 const MOST_WARNINGS = 8;
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** The one message of a denial: every problem of the pod, each with place, reason, fix and code. */
 export function denialText(subject: Subject, policy: EffectivePolicy, denials: readonly Finding[]): string {
   const count = denials.length === 1 ? '1 problem' : `${denials.length} problems`;
-  const name = subject.name === '' ? '' : ` "${subject.name}"`;
+  const name = subject.name === '' ? '' : ` "${shown(subject.name)}"`;
   const governed = policy.name ? `policy "${policy.name}", ` : '';
   const head = `gpugate: ${count} with the GPU request of ${subject.kind}${name} (${governed}namespace ${subject.namespace})`;
   return [head, ...denials.map((finding) => ` - ${findingText(finding)}`)].join('\n');
@@ -25,8 +27,9 @@ export function denialText(subject: Subject, policy: EffectivePolicy, denials: r
 
 /** `GPU002 spec.containers[0] "infer": nvidia.com/gpu is 0.5; ... Ask for 1.` */
 export function findingText({ code, container, field, message, fix }: Finding): string {
-  const place = container ? `${container.field} "${container.name}"` : field;
-  return `${code} ${place}: ${message} ${fix}`;
+  const place = container ? `${container.field} "${shown(container.name)}"` : field;
+  // Names of resources and keys are the user's, and may hold line breaks that would fake another line.
+  return `${code} ${place}: ${message} ${fix}`.replace(CONTROL, ' ');
 }
 
 /** The warnings of a decision, each of at most 256 characters without control characters, and few. */
@@ -50,17 +53,18 @@ function changesLine(changes: readonly Change[]): readonly string[] {
 /** `GPU110 container "train": nvidia.com/gpu 1 -> nvidia.com/mig-1g.10gb 1`, changes of a kind told once a container. */
 function changesText(changes: readonly Change[]): string {
   // Defaulting requests is what the API server does with every pod: nothing to tell.
-  const told = changes.flatMap((change) =>
-    change.type === 'set-annotation' || change.type === 'set-request'
-      ? []
-      : [`${change.code}${'container' in change ? ` container "${change.container.name}"` : ''}: ${change.reason}`],
-  );
-  return [...new Set(told)].join('; ');
+  const told = new Map<string, Set<string>>();
+  for (const change of changes) {
+    if (change.type === 'set-annotation' || change.type === 'set-request') continue;
+    const of = 'container' in change ? `${change.code} container "${shown(change.container.name)}"` : change.code;
+    told.set(of, (told.get(of) ?? new Set()).add(change.reason));
+  }
+  return [...told].map(([of, reasons]) => `${of}: ${[...reasons].join(', ')}`).join('; ');
 }
 
 /** One line of at most 256 runes, which Go counts as code points. */
 export function warningLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  const line = text.replace(CONTROL, ' ');
   if (line.length <= LONGEST_WARNING) return line;
   const runes = [...line];
   return runes.length <= LONGEST_WARNING ? line : `${runes.slice(0, LONGEST_WARNING - 3).join('')}...`;

@@ -4,7 +4,7 @@ import { container, deployment, type Governed, pod, startGoverned } from './gove
 
 const GPU = 'nvidia.com/gpu';
 const MIG = 'nvidia.com/mig-1g.10gb';
-const TOLERATION = '; GPU130: toleration nvidia.com/gpu:NoSchedule';
+const TOLERATION = '; GPU130: toleration of nvidia.com/gpu:NoSchedule';
 
 describe('GPU pods on a real API server', () => {
   let cluster: Governed;
@@ -34,7 +34,7 @@ describe('GPU pods on a real API server', () => {
       `admission webhook "gpu-pods.mutate.gpugate.dev" denied the request: gpugate: 4 problems with the GPU request of pod "bad" (namespace team-free)
  - GPU002 spec.containers[0] "half": nvidia.com/gpu is 0.5; GPUs are counted in whole devices. Ask for 1; to use part of a GPU the namespace needs a policy for MIG or time-slicing.
  - GPU002 spec.containers[1] "milli": nvidia.com/gpu is 500m; GPUs are counted in whole devices. Ask for 1; to use part of a GPU the namespace needs a policy for MIG or time-slicing.
- - GPU004 spec.containers[2] "unlimited": nvidia.com/gpu stands only in requests (1); GPUs need a limit, since they can't be overcommitted. Write the number under limits; requests follow by themselves.
+ - GPU004 spec.containers[2] "unlimited": nvidia.com/gpu stands only in requests (1); GPUs need a limit, since they can't be overcommitted. Write the number under limits; the request is set from it.
  - GPU005 spec.containers[3] "unequal": nvidia.com/gpu is 1 in requests and 2 in limits; GPUs can't burst, so both must be equal. Keep the limit that you need and remove the request.
 `,
     );

@@ -150,7 +150,7 @@ describe('policies.md', () => {
   it('has every label, and examples whose labels are understood', () => {
     const known = readLabels({ 'gpugate.dev/no-such-label': '' }).warnings[0]?.fix ?? '';
     const labels = tableOf(page, 'label').map(([label]) => plain(label));
-    expect(known).toBe(`Known are ${labels.join(', ')}.`);
+    expect(known).toBe(`Known are ${labels.map((label) => label.replace('gpugate.dev/', '')).join(', ')}.`);
     for (const { text } of blocksOf(page).filter(({ info }) => info === 'yaml namespace')) {
       const { problems, warnings } = readLabels(parse(text).metadata.labels);
       expect([...problems, ...warnings]).toEqual([]);

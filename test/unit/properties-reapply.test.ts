@@ -20,7 +20,10 @@ async function updated(update: Json, running: Json, around: World): Promise<Json
 
 describe('a manifest that is applied again', { timeout: TIMEOUT }, () => {
   it.each<[how: string, send: (manifest: Json, running: Json) => Json]>([
-    ['client-side, merged into the running pod', (manifest, running) => withDefaults(mergedByKubectl(running, manifest) as Json)],
+    [
+      'client-side, merged into the running pod',
+      (manifest, running) => withDefaults(mergedByKubectl(running, manifest) as Json),
+    ],
     ['as a whole', (manifest) => withDefaults(manifest)],
   ])('%s, leaves the pod as it runs', async (_, send) => {
     let tried = 0;
@@ -53,7 +56,10 @@ describe('a manifest that is applied again', { timeout: TIMEOUT }, () => {
         const update = withDefaults(whole ? next : (mergedByKubectl(running, next) as Json));
         const after = containersOf(await updated(update, running, around))[0];
         tried += 1;
-        expect([after?.resources, after?.env ?? []]).not.toEqual([containersOf(running)[0]?.resources, containersOf(running)[0]?.env ?? []]);
+        expect([after?.resources, after?.env ?? []]).not.toEqual([
+          containersOf(running)[0]?.resources,
+          containersOf(running)[0]?.env ?? [],
+        ]);
       }),
       { numRuns: RUNS },
     );
@@ -84,7 +90,10 @@ const otherWish: fc.Arbitrary<(container: Json) => Json> = fc.constantFrom<((con
 
 function withResource(container: Json, name: string, quantity: string): Json {
   const { limits, requests } = container.resources as { limits: Json; requests: Json };
-  return { ...container, resources: { limits: { ...limits, [name]: quantity }, requests: { ...requests, [name]: quantity } } };
+  return {
+    ...container,
+    resources: { limits: { ...limits, [name]: quantity }, requests: { ...requests, [name]: quantity } },
+  };
 }
 
 function withVariable(container: Json, name: string, value: string): Json {
@@ -104,7 +113,13 @@ function rest(pod: Json): unknown {
   return {
     ...pod,
     metadata: { ...metadata, annotations: Object.fromEntries(others) },
-    spec: { ...spec, containers: (containers as Json[]).map(({ resources, env: ___, ...container }) => ({ ...container, cpu: cpuOf(resources) })) },
+    spec: {
+      ...spec,
+      containers: (containers as Json[]).map(({ resources, env: ___, ...container }) => ({
+        ...container,
+        cpu: cpuOf(resources),
+      })),
+    },
   };
 }
 
@@ -119,7 +134,8 @@ function mergedByKubectl(running: unknown, manifest: unknown, key = ''): unknown
     const kept = (running as Json[]).map((item) => mergedByKubectl(item, wanted.get(item.name) ?? {}));
     return [...kept, ...(manifest as Json[]).filter(({ name }) => !present.has(name))];
   }
-  if (typeof manifest !== 'object' || manifest === null || typeof running !== 'object' || running === null) return manifest;
+  if (typeof manifest !== 'object' || manifest === null || typeof running !== 'object' || running === null)
+    return manifest;
   const merged: Json = { ...running };
   for (const [name, value] of Object.entries(manifest)) merged[name] = mergedByKubectl(merged[name], value, name);
   return merged;

@@ -23,6 +23,9 @@ export function resourceField(container: ContainerAt, list: 'limits' | 'requests
   return fieldPath([...container.path, 'resources', list, resource]);
 }
 
+/** Enough for every name that the API server takes. */
+const LONGEST_TEXT = 1000;
+
 /** A finding about one container. */
 export function found(
   code: Code,
@@ -31,14 +34,27 @@ export function found(
   details: Pick<Finding, 'field' | 'message' | 'fix'> & Partial<Pick<Finding, 'value' | 'refusedAnyway' | 'repeated'>>,
 ): Finding {
   const { path, field, name } = container;
-  return { code, severity, container: { path, field, name }, ...details };
+  // Names of resources are the user's, and not validated yet: a line break in one would fake another problem.
+  const texts = {
+    message: cut(visible(details.message), LONGEST_TEXT),
+    fix: cut(visible(details.fix), LONGEST_TEXT),
+    field: cut(visible(details.field), LONGEST_TEXT),
+  };
+  return { code, severity, container: { path, field, name }, ...details, ...texts };
 }
 
 /** A JSON value as people would write it, cut to what a message can hold. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  const visible = text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
-  return visible.length > 40 ? `${visible.slice(0, 40)}...` : visible;
+  return cut(visible(text), 40);
+}
+
+function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}...` : text;
 }
 
 /** As `shown`, with text in quotes, so that an empty or blank one is seen. */

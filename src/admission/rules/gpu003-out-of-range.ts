@@ -28,7 +28,7 @@ export const outOfRange: Rule = {
         yield found('GPU003', context.policy.governed ? 'error' : 'warning', container, {
           ...details,
           message: `${ask.resource.name} is ${value}, more GPUs than any machine has.`,
-          fix: 'Check the suffix: 1k is a thousand GPUs, 1Ki is 1024.',
+          fix: 'Ask for as many GPUs as a node has; memory is not asked for here, and k, M or Gi multiply the count.',
         });
       }
     }

@@ -17,7 +17,7 @@ export const requestWithoutLimit: Rule = {
         field: resourceField(container, 'requests', name),
         value,
         message: `${name} stands only in requests (${value}); GPUs need a limit, since they can't be overcommitted.`,
-        fix: 'Write the number under limits; requests follow by themselves.',
+        fix: 'Write the number under limits; the request is set from it.',
         refusedAnyway: true,
       });
     }

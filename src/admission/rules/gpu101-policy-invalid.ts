@@ -2,6 +2,8 @@ import type { PolicyProblem } from '../../policy/policy.ts';
 import type { Rule } from '../context.ts';
 import type { Finding, Severity } from '../findings.ts';
 import { asksForGpu } from '../pod.ts';
+import { unknownAnnotations } from '../profile.ts';
+import { guardedEntries } from '../visible-devices.ts';
 import { shown } from './each.ts';
 
 /**
@@ -12,7 +14,8 @@ export const policyInvalid: Rule = {
   needs: 'guard',
   *check(context) {
     const { policy } = context;
-    const wantsGpu = context.containers.some(asksForGpu);
+    // A container that names devices by variable wants a GPU too, and the broken label may be the one that forbids it.
+    const wantsGpu = context.containers.some((each) => asksForGpu(each) || guardedEntries(each).length > 0);
     if (wantsGpu) {
       for (const problem of policy.problems) yield aboutPolicy(problem, 'error');
     }
@@ -20,6 +23,7 @@ export const policyInvalid: Rule = {
     if (wantsGpu && policy.problems.length === 0 && context.leftTo === undefined) {
       const { problem } = context.profile();
       if (problem?.code === 'GPU101') yield problem;
+      yield* unknownAnnotations(context.pod);
       yield* context.cap().findings.filter((finding) => finding.code === 'GPU101');
     }
     for (const problem of policy.warnings) yield aboutPolicy(problem, 'warning');

@@ -51,7 +51,7 @@ table('GPU102', {
     policy: perPod(2),
     want: total('3'),
   },
-  'names are counted apart and then added up, since one can not be handed on as another': {
+  'names are counted apart and then added up, since one cannot be handed on as another': {
     pod: pod(gpus(1), { initContainers: [gpus(1, {}, 'amd.com/gpu')] }),
     policy: perPod(1),
     want: total('2'),

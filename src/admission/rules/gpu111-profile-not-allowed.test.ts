@@ -5,6 +5,9 @@ const slice = (profile: string, count = 1) => pod(asking({ [`nvidia.com/mig-${pr
 const refused = (profile: string, name = `nvidia.com/mig-${profile}`) => [
   { severity: 'error', field: `spec.containers[0].resources.limits[${name}]`, value: profile },
 ];
+const misfit = (name: string) => [
+  { severity: 'error', field: `spec.containers[0].resources.limits[${name}]`, value: name },
+];
 const wish = (name: string, value: string, containers = asking(ONE_GPU)) =>
   pod(containers, {}, { [`gpugate.dev/${name}`]: value });
 const wishRefused = (name: string, value: string) => [
@@ -20,12 +23,32 @@ table('GPU111', {
     policy,
     want: refused('1g.10gb.me'),
   },
-  'a share of an allowed slice is allowed': { pod: slice('1g.10gb.shared'), policy, want: [] },
-  'a share of another slice is refused': {
-    pod: slice('7g.80gb.shared'),
+  'a share of a slice is refused: nothing is shared here': {
+    pod: slice('1g.10gb.shared'),
     policy,
-    want: refused('7g.80gb', 'nvidia.com/mig-7g.80gb.shared'),
+    want: misfit('nvidia.com/mig-1g.10gb.shared'),
   },
+  'so is a share of a GPU': {
+    pod: pod(asking({ 'nvidia.com/gpu.shared': 1 })),
+    policy,
+    want: misfit('nvidia.com/gpu.shared'),
+  },
+  'where whole GPUs are the policy, a share is refused': {
+    pod: pod(asking({ 'nvidia.com/gpu.shared': 1 })),
+    policy: labelled({ sharing: 'exclusive' }),
+    want: misfit('nvidia.com/gpu.shared'),
+  },
+  'where GPUs are shared by time-slicing, a slice is refused': {
+    pod: slice('7g.80gb'),
+    policy: labelled({ sharing: 'time-slicing' }),
+    want: misfit('nvidia.com/mig-7g.80gb'),
+  },
+  'but the share of a slice that the policy names is what it wants': {
+    pod: slice('1g.10gb.shared'),
+    policy: governed({ sharing: 'time-slicing', timeSlicing: { resource: 'nvidia.com/mig-1g.10gb.shared' } }),
+    want: [],
+  },
+  'other vendors are not judged': { pod: pod(asking({ 'amd.com/gpu': 1 })), policy, want: [] },
   'zero of another profile asks for nothing': { pod: slice('7g.80gb', 0), policy, want: [] },
   'a profile that no board has is refused as well': { pod: slice('9g.1gb'), policy, want: refused('9g.1gb') },
   'a profile label is the only one allowed without a list': {
@@ -48,9 +71,9 @@ table('GPU111', {
     policy,
     want: [],
   },
-  'slices are not judged where the policy is not about MIG': {
+  'slices are not judged where the policy says nothing of sharing': {
     pod: slice('7g.80gb'),
-    policy: labelled({ sharing: 'exclusive' }),
+    policy: labelled({ 'max-gpus': '1' }),
     want: [],
   },
 });

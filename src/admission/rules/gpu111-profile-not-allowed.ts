@@ -1,19 +1,34 @@
+import type { EffectivePolicy } from '../../policy/policy.ts';
+import type { GpuResource } from '../../policy/resources.ts';
 import type { Rule } from '../context.ts';
 import { asksForGpu, unitsAsked } from '../pod.ts';
 import { allowedHere } from '../profile.ts';
 import { eachAsk, found, resourceField } from './each.ts';
 
-/** GPU111: a MIG profile, named as resource or wished for by annotation, that the policy does not allow. */
+/**
+ * GPU111: a MIG profile, named as resource or wished for by annotation, that the policy does not allow; and, since sharing is the
+ * policy's to choose, a slice where GPUs are not split, and a share of a GPU where they must not be shared.
+ */
 export const profileNotAllowed: Rule = {
   needs: 'policy',
   *check(context) {
-    const { mig } = context.policy;
+    const { mig, sharing } = context.policy;
     const { problem } = context.profile();
     if (problem?.code === 'GPU111' && context.containers.some(asksForGpu)) yield problem;
-    if (!mig) return;
+    if (!sharing) return;
     for (const { container, ask } of eachAsk(context)) {
       const { profile, name } = ask.resource;
-      if (profile === undefined || unitsAsked(ask) === 0n || mig.allowedProfiles.includes(profile)) continue;
+      if (unitsAsked(ask) === 0n) continue;
+      const why = misfit(ask.resource, context.policy);
+      if (why) {
+        yield found('GPU111', 'error', container, {
+          field: resourceField(container, 'limits', name),
+          value: name,
+          message: `asks for ${name}, and ${why}.`,
+          fix: 'Ask for nvidia.com/gpu: the policy makes of it what this namespace has.',
+        });
+      }
+      if (!mig || profile === undefined || why || mig.allowedProfiles.includes(profile)) continue;
       yield found('GPU111', 'error', container, {
         field: resourceField(container, 'limits', name),
         value: profile,
@@ -23,3 +38,12 @@ export const profileNotAllowed: Rule = {
     }
   },
 };
+
+/** Why a resource does not go with the policy's kind of sharing, as the end of a sentence. */
+function misfit({ name, kind, vendor }: GpuResource, { sharing, shared }: EffectivePolicy): string | undefined {
+  if (vendor !== 'nvidia.com' || name === shared?.resource) return undefined;
+  const isShare = name.endsWith('.shared');
+  if (sharing === 'mig') return isShare ? 'GPUs of this namespace are split by MIG, not shared' : undefined;
+  if (kind === 'mig') return `GPUs of this namespace are not split by MIG (sharing is ${sharing})`;
+  return sharing === 'exclusive' && isShare ? 'GPUs of this namespace are not shared' : undefined;
+}

@@ -32,7 +32,7 @@ export const placement: Rule = {
     }
     for (const toleration of tolerations) {
       if (tolerates(context.pod, toleration)) continue;
-      const reason = `toleration ${tolerationText(toleration)}`;
+      const reason = `toleration of ${tolerationText(toleration)}`;
       yield { type: 'add-toleration', code: 'GPU130', toleration, reason, required: false };
     }
   },

@@ -26,7 +26,7 @@ table('GPU131', {
     runtimeClasses: new Set(['gvisor']),
     want: [{ severity: 'warning', field: 'spec.runtimeClassName', value: 'nvidia' }],
   },
-  'a running pod can not change its class': {
+  'a running pod cannot change its class': {
     pod: pod(asking(ONE_GPU), { ephemeralContainers: [container('debug')] }),
     before: one,
     policy,

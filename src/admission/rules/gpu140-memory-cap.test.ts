@@ -214,7 +214,7 @@ describe('the size of a cap', () => {
     ['a quantity leaves the percentage of the policy', { amount: '25%' }, '1Gi', [undefined, '0.25']],
     ['a percentage may lower a percentage', { amount: '25%' }, '10%', [undefined, '0.1']],
     ['a percentage may not raise a percentage', { amount: '25%' }, '50%', [undefined, '0.25']],
-    ['a quantity caps where auto can not be computed', { amount: 'auto' }, '4Gi', ['4096', undefined]],
+    ['a quantity caps where auto cannot be computed', { amount: 'auto' }, '4Gi', ['4096', undefined]],
     ['but not above the maximum', { amount: 'auto', max: '2Gi' }, '4Gi', NONE],
   ])('by annotation without a node: %s', (_, memoryCap, wish, want) => {
     expect(sizeOf(memoryCap, [], wish)).toEqual(want);

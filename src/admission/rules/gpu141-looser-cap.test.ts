@@ -224,7 +224,7 @@ table('GPU141', {
     nodes: [...nodes, sharedNode(81920, 10)],
     want: looser('FLAGS_gpu_memory_limit_mb', '3584'),
   },
-  'a percentage of CuPy can not be compared while the GPU is not known': {
+  'a percentage of CuPy cannot be compared while the GPU is not known': {
     pod: pod(withEnv({ CUPY_GPU_MEMORY_LIMIT: '10%' })),
     policy,
     nodes: [],

@@ -35,7 +35,7 @@ table('GPU142', {
     want: refused('9Gi'),
   },
   'no cap is refused': { pod: wish('0'), policy: bounded, nodes, want: refused('0') },
-  'no cap is refused where auto can not be computed': {
+  'no cap is refused where auto cannot be computed': {
     pod: wish('0'),
     policy: cap({ amount: 'auto' }),
     want: refused('0'),

@@ -32,7 +32,7 @@ table('GPU143', {
     want: [],
   },
   'a percentage without a node is told': { pod: one, policy: cap({ amount: '25%' }), want: warned },
-  'a wish that can not be compared is told, and the policy stays': {
+  'a wish that cannot be compared is told, and the policy stays': {
     pod: wish('50%'),
     policy: cap({ amount: '4Gi', frameworks: ['paddle'] }),
     want: wishWarned('50%'),

@@ -45,8 +45,8 @@ function* useless(context: Context, container: ContainerView): Iterable<{ name: 
   if (hami !== undefined && !own.has(HAMI_LIMIT) && standing('suffixed', hami, {}, 1) === 'unreadable') {
     yield {
       name: HAMI_LIMIT,
-      why: `is ${shown(hami)}; HAMi-core reads digits and one letter, so 1Gi is one byte`,
-      fix: 'Write 1g or 1024m.',
+      why: `is ${shown(hami)}; HAMi-core reads digits and one letter (k, m or g), so it takes this for bytes`,
+      fix: 'Write it as 4g or 4096m.',
     };
   }
   if (JAX_NAMES.every((name) => names.has(name))) {

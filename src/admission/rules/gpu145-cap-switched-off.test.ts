@@ -60,7 +60,7 @@ table('GPU145', {
     policy: cap(['jax']),
     want: [],
   },
-  'a value that another variable gives can not be seen': {
+  'a value that another variable gives cannot be seen': {
     pod: pod(withEnv({ TF_GPU_ALLOCATOR: '$(POOL)' })),
     policy: cap(['jax']),
     want: off('$(POOL)'),

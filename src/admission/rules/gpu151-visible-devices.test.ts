@@ -23,7 +23,7 @@ table('GPU151', {
   'none opens nothing': { pod: value('none'), policy, want: [] },
   'empty opens nothing': { pod: value(''), policy, want: [] },
   'a value that is no text is left to the API server': { pod: pod(withEnv({ [NAME]: 1 })), policy, want: [] },
-  'valueFrom can not be seen': {
+  'valueFrom cannot be seen': {
     pod: pod(withEnv([{ name: NAME, valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }])),
     policy,
     want: refused(),
@@ -33,7 +33,7 @@ table('GPU151', {
     policy,
     want: refused(),
   },
-  'another variable can not be seen': { pod: value('$(DEVICES)'), policy, want: refused('$(DEVICES)') },
+  'another variable cannot be seen': { pod: value('$(DEVICES)'), policy, want: refused('$(DEVICES)') },
   'another variable in part of the value': { pod: value('vo$(X)'), policy, want: refused('vo$(X)') },
   'the first of two entries counts, whatever the last one says': {
     pod: pod(

@@ -62,7 +62,7 @@ function told(
       ...offered.filter((name) => name !== near).sort((a, b) => distance(resource, a) - distance(resource, b)),
     ];
     return {
-      message: `no node offers ${resource}; nodes offer ${others.slice(0, 4).join(', ')}${others.length > 4 ? ', ...' : ''}.`,
+      message: `no node offers ${resource}; nodes offer ${others.length === 1 ? 'only ' : ''}${others.slice(0, 4).join(', ')}${others.length > 4 ? ', ...' : ''}.`,
       fix: 'The pod stays Pending until one does; an autoscaler may not know the name.',
     };
   }

@@ -85,7 +85,15 @@ export interface World {
 
 export function judge(
   judged: unknown,
-  { policy = NO_POLICY, nodes = [], gpuResources = [], deviceClassResources, runtimeClasses, limits, ...request }: World,
+  {
+    policy = NO_POLICY,
+    nodes = [],
+    gpuResources = [],
+    deviceClassResources,
+    runtimeClasses,
+    limits,
+    ...request
+  }: World,
 ): Verdict {
   return evaluate({ pod: judged, path: [], namespace: 'team-a', ...request }, policy, {
     nodes,
