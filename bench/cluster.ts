@@ -1,8 +1,9 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** The namespace of the recorded review, and the policy that its label names. */
 const GOVERNED = { name: 'team-inference', policy: 'latency-inference' };
+const VERSION = '1000';
 const POLICIES = ['batch-inference', 'latency-inference', 'multi-tenant', 'notebooks', 'training'];
 
 /** What gpugate watches: an API server with `count` namespaces, each with a policy, and no node, where nothing happens. */
@@ -15,9 +16,9 @@ export async function startCluster(count: number): Promise<{ readonly kubeconfig
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://cluster');
     response.writeHead(200, { 'content-type': 'application/json' });
-    if (searchParams.has('watch')) return void response.flushHeaders();
+    if (searchParams.has('watch')) return watch(response);
     const items = pathname === '/api/v1/namespaces' ? namespaces : [];
-    response.end(JSON.stringify({ metadata: { resourceVersion: '1000' }, items }));
+    response.end(JSON.stringify({ metadata: { resourceVersion: VERSION }, items }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -28,6 +29,14 @@ export async function startCluster(count: number): Promise<{ readonly kubeconfig
       server.close();
     },
   };
+}
+
+/** A watch that is quiet but for the bookmarks of a real API server, since gpugate takes silence for a dead connection. */
+function watch(response: ServerResponse): void {
+  response.flushHeaders();
+  const bookmark = `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: VERSION } } })}\n`;
+  const timer = setInterval(() => response.write(bookmark), 30_000);
+  response.on('close', () => clearInterval(timer));
 }
 
 function namespace(name: string, policy: string) {

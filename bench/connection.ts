@@ -20,7 +20,12 @@ export function openConnection(port: number, ca: string, path: string, body: Buf
     const socket: TLSSocket = connect({ host: '127.0.0.1', port, ca, servername: 'localhost' });
     socket.setNoDelay(true);
     let settle: { resolve(body: Buffer): void; reject(error: Error): void } = { resolve: () => {}, reject };
+    let ended: Error | undefined;
     let received: Buffer = Buffer.alloc(0);
+    const end = (error: Error) => {
+      ended ??= error;
+      settle.reject(ended);
+    };
     socket.on('data', (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       try {
@@ -29,17 +34,18 @@ export function openConnection(port: number, ca: string, path: string, body: Buf
         received = Buffer.alloc(0);
         settle.resolve(answer);
       } catch (error) {
-        settle.reject(error as Error);
+        end(error as Error);
       }
     });
-    socket.on('error', (error) => settle.reject(error));
-    socket.on('close', () => settle.reject(new Error('the server closed the connection')));
+    socket.on('error', end);
+    socket.on('close', () => end(new Error('the server closed the connection')));
     socket.on('secureConnect', () => {
       resolve({
         send: () =>
           new Promise((resolve, reject) => {
             settle = { resolve, reject };
-            socket.write(request);
+            if (ended) reject(ended);
+            else socket.write(request);
           }),
         close: () => socket.destroy(),
       });

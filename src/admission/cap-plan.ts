@@ -81,5 +81,6 @@ function bounded(container: ContainerView, variable: CapVariable, size: CapSize)
   if (variable.name !== 'NVIDIA_GPU_MEMORY_REQUEST') return size;
   const limit = envEntry(container, 'NVIDIA_GPU_MEMORY_LIMIT')?.value;
   if (limit === undefined || standing('mib', limit, size, 1) !== 'within') return size;
-  return { ...size, mib: Number(limit) };
+  // Without a figure in MiB to hold it against, the limit may have 30 digits.
+  return Number.isSafeInteger(Number(limit)) ? { ...size, mib: Number(limit) } : size;
 }

@@ -178,7 +178,14 @@ function ofShares(policy: Bounds, gpus: readonly SharedGpu[]): MemoryCap {
     const share = Math.floor(gpu.totalMiB / gpu.replicas) - policy.reserveMiB;
     return { gpu, mib: Math.min(share, policy.maxMiB ?? share) };
   });
-  const [first, ...others] = shares.sort((a, b) => a.mib - b.mib || a.gpu.product.localeCompare(b.gpu.product));
+  // Nodes come in any order, and the basis is written into the pod: the same in every round.
+  const [first, ...others] = shares.sort(
+    (a, b) =>
+      a.mib - b.mib ||
+      a.gpu.product.localeCompare(b.gpu.product) ||
+      a.gpu.totalMiB - b.gpu.totalMiB ||
+      a.gpu.replicas - b.gpu.replicas,
+  );
   if (!first || first.mib < SMALLEST_CAP_MIB) {
     const { totalMiB, replicas, product } = first?.gpu ?? { totalMiB: 0, replicas: 0, product: '' };
     return none([

@@ -16,10 +16,19 @@ describe('a path', () => {
     ['spec.matrix[*][*].template', ['spec', 'matrix', '[*]', '[*]', 'template']],
   ])('%s is read', (path, steps) => expect(pathSteps(path)).toEqual(steps));
 
-  it.each(['', '.', 'spec.', '.spec', 'spec..template', '*', '[*].template', 'spec.tasks[0].template', '$.spec', 'a b', 'spec.**.x'])(
-    '"%s" is none',
-    (path) => expect(pathSteps(path)).toBeUndefined(),
-  );
+  it.each([
+    '',
+    '.',
+    'spec.',
+    '.spec',
+    'spec..template',
+    '*',
+    '[*].template',
+    'spec.tasks[0].template',
+    '$.spec',
+    'a b',
+    'spec.**.x',
+  ])('"%s" is none', (path) => expect(pathSteps(path)).toBeUndefined());
 });
 
 describe('the templates of an object', () => {
@@ -45,7 +54,12 @@ describe('the templates of an object', () => {
     ],
     ['may be missing', { spec: {} }, ['spec.template', 'spec.groups[*].template', 'spec.map.*.template'], []],
     ['are not where a map is a list', { spec: { map: [{ template: template('a') }] } }, ['spec.map.*.template'], []],
-    ['are not where a list is a map', { spec: { list: { a: { template: template('a') } } } }, ['spec.list[*].template'], []],
+    [
+      'are not where a list is a map',
+      { spec: { list: { a: { template: template('a') } } } },
+      ['spec.list[*].template'],
+      [],
+    ],
     ['are not what has no spec', { spec: { template: { metadata: {} } } }, ['spec.template'], []],
     ['are not what is no object', { spec: { template: ['x'] } }, ['spec.template'], []],
     ['are not inherited', { spec: {} }, ['spec.constructor.prototype', 'spec.__proto__.x'], []],
@@ -79,7 +93,12 @@ describe('an update', () => {
     ['that adds one before the others', groups('c', 'a'), groups('a'), ['spec/groups/0/template']],
     ['that takes one away', groups('b'), groups('a', 'b'), []],
     ['of what stands beside', { ...groups('a'), spec: { ...groups('a').spec, replicas: 2 } }, groups('a'), []],
-    ['of the order of keys', { spec: { groups: [{ template: { a: 1, spec: {} } }] } }, { spec: { groups: [{ template: { spec: {}, a: 1 } }] } }, []],
+    [
+      'of the order of keys',
+      { spec: { groups: [{ template: { a: 1, spec: {} } }] } },
+      { spec: { groups: [{ template: { spec: {}, a: 1 } }] } },
+      [],
+    ],
     ['that is no update', groups('a'), null, ['spec/groups/0/template']],
   ])('%s', (_, object, old, found) => expect(changed(object, old)).toEqual(found));
 });
@@ -92,13 +111,19 @@ it.each([
 ])('%s', (_, ownerReferences, owned) => expect(hasController({ metadata: { ownerReferences } })).toBe(owned));
 
 describe('the catalogue', () => {
-  it.each(TEMPLATE_KINDS.map((entry) => [`${entry.group}/${entry.kind}`, entry] as const))('%s is sound', (_, entry) => {
-    const { paths, containers = [], plural } = entry;
-    expect(paths.length + containers.length).toBeGreaterThan(0);
-    for (const path of [...paths, ...containers.map((container) => container.path)]) expect(pathSteps(path)).toBeDefined();
-    expect(plural).toMatch(/^[a-z]+s$/);
-    expect(TEMPLATE_KINDS.filter(({ group, kind: name }) => group === entry.group && name === entry.kind)).toHaveLength(1);
-  });
+  it.each(TEMPLATE_KINDS.map((entry) => [`${entry.group}/${entry.kind}`, entry] as const))(
+    '%s is sound',
+    (_, entry) => {
+      const { paths, containers = [], plural } = entry;
+      expect(paths.length + containers.length).toBeGreaterThan(0);
+      for (const path of [...paths, ...containers.map((container) => container.path)])
+        expect(pathSteps(path)).toBeDefined();
+      expect(plural).toMatch(/^[a-z]+s$/);
+      expect(
+        TEMPLATE_KINDS.filter(({ group, kind: name }) => group === entry.group && name === entry.kind),
+      ).toHaveLength(1);
+    },
+  );
 
   it('is added to, and overruled, by a configuration', () => {
     const ray = { group: 'ray.io', kind: 'RayCluster', plural: 'rayclusters', paths: ['spec.x'] };

@@ -38,7 +38,11 @@ describe('a file of further kinds', () => {
   it('may be an empty list', () => expect(read('[]')).toEqual([]));
 
   it.each<[string, string, readonly string[]]>([
-    ['is no list', 'group: x', ['kinds.yaml:1: is not a list; write one entry with group, kind, plural and paths a kind']],
+    [
+      'is no list',
+      'group: x',
+      ['kinds.yaml:1: is not a list; write one entry with group, kind, plural and paths a kind'],
+    ],
     ['is empty', '', ['kinds.yaml:1: is not a list; write one entry with group, kind, plural and paths a kind']],
     [
       'has a path that is none',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseQuantity } from '../admission/quantity.ts';
 import { capAmount, mebibytes, SMALLEST_CAP_MIB } from './amount.ts';
 import { normalProfile, problemCode, profileProblem } from './boards.ts';
+import type { CapAmount } from './policy.ts';
 import { SHARED_GPU, WHOLE_GPU } from './resources.ts';
 
 export const API_VERSION = 'gpugate.dev/v1alpha1';
@@ -100,6 +101,26 @@ const sharedBlock = (sharing: 'time-slicing' | 'mps', multiple: string) =>
     })
     .optional()
     .describe(`How GPUs are shared by ${sharing}. Only with sharing: ${sharing}.`);
+
+/** Fields that are wrong by themselves don't hide that others do not go together: all mistakes are told at once. */
+const IN_ANY_CASE = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
+
+/** A spec whose fields may be anything yet, where they were not understood. */
+interface Unchecked {
+  readonly sharing?: string | undefined;
+  readonly mig?: { readonly exposure?: string; readonly nodeLabels?: object | undefined } | undefined;
+  readonly timeSlicing?: object | undefined;
+  readonly mps?: object | undefined;
+  readonly exclusive?: object | undefined;
+  readonly memoryCap?:
+    | {
+        readonly amount?: CapAmount;
+        readonly max?: number | undefined;
+        readonly fallback?: number | undefined;
+      }
+    | undefined;
+  readonly tolerations?: readonly ({ readonly operator?: string; readonly value?: string | undefined } | null)[];
+}
 
 /** The spec of a GpuPolicy. Descriptions are what `kubectl explain` prints. Unknown fields are errors: a misspelt field would otherwise be a rule that nobody enforces. */
 const spec = z
@@ -255,7 +276,7 @@ const spec = z
         'Fields that labels of a namespace may not change: a label that says something else than the policy is ignored, with a warning. Default: none, a label beats the policy.',
       ),
   })
-  .superRefine((value, context) => {
+  .superRefine((value: Unchecked, context) => {
     const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     const labels = Object.keys(value.mig?.nodeLabels ?? {}).length > 0;
     if (value.mig?.exposure === 'selector' && !labels) {
@@ -266,8 +287,8 @@ const spec = z
     }
     if (value.mig?.exposure === 'resource' && labels)
       issue(['mig', 'nodeLabels'], 'is only read with exposure: selector');
-    for (const [index, { operator, value: wanted }] of value.tolerations.entries()) {
-      if (operator === 'Exists' && wanted)
+    for (const [index, toleration] of [value.tolerations ?? []].flat().entries()) {
+      if (toleration?.operator === 'Exists' && toleration.value)
         issue(['tolerations', String(index), 'value'], 'must be empty with operator: Exists');
     }
     if (value.sharing === 'mig' && !value.mig) issue(['mig'], 'sharing is mig, so mig.profile is needed');
@@ -285,13 +306,13 @@ const spec = z
       issue(['memoryCap'], `is only read with sharing: time-slicing or mps; sharing is ${value.sharing ?? 'not set'}`);
     }
     const cap = value.memoryCap;
-    if (cap?.amount.kind === 'mib' && cap.max !== undefined && cap.amount.mib > cap.max) {
+    if (cap?.amount?.kind === 'mib' && cap.max !== undefined && cap.amount.mib > cap.max) {
       issue(['memoryCap', 'amount'], `${cap.amount.text} is above memoryCap.max`);
     }
     if (cap?.fallback !== undefined && cap.max !== undefined && cap.fallback > cap.max) {
       issue(['memoryCap', 'fallback'], 'is above memoryCap.max');
     }
-  });
+  }, IN_ANY_CASE);
 
 /** A GpuPolicy document: what a cluster admin writes, and what the custom resource is generated from. */
 export const gpuPolicySchema = z.strictObject({

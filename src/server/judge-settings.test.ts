@@ -49,7 +49,7 @@ describe('a GpuPolicy that is written', () => {
 
   it('is refused with every mistake, its field, and the nearest real profile with its boards', () => {
     const { answer, findings } =
-      ask('GpuPolicy', 'CREATE', document('p', { sharing: 'mps', mig: { profile: '1g.11gb' } }), { name: 'p' }) ?? {};
+      ask('GpuPolicy', 'CREATE', document('p', { sharing: 'mig', mig: { profile: '1g.11gb' } }), { name: 'p' }) ?? {};
     expect(answer).toMatchObject({ allowed: false, code: 403, reason: 'Forbidden' });
     expect(answer?.message).toMatch(
       /^gpugate: 1 problem with GpuPolicy "p"\n - GPU113 spec\.mig\.profile: "1g\.11gb" is on no known board; nearest: 1g\.10gb \(A100.*\), 1g\.12gb \(.*\)$/,
@@ -61,6 +61,24 @@ describe('a GpuPolicy that is written', () => {
   it('is refused where two fields do not go together', () => {
     const { answer } = ask('GpuPolicy', 'CREATE', document('p', { sharing: 'mps', mig: { profile: '1g.10gb' } })) ?? {};
     expect(answer?.message).toContain(' - GPU101 spec.mig: is only read with sharing: mig; sharing is mps');
+  });
+
+  it('is refused with all at once: fields that are wrong by themselves, and those that do not go together', () => {
+    const spec = {
+      sharing: 'mps',
+      mig: { profile: 'small' },
+      memoryCap: 'x',
+      tolerations: [null, { operator: 'Exists', value: 'a' }],
+    };
+    const { answer } = ask('GpuPolicy', 'CREATE', document('p', spec)) ?? {};
+    expect(answer?.causes?.map(({ field }) => field)).toEqual([
+      'spec.mig.profile',
+      'spec.memoryCap',
+      'spec.tolerations[0]',
+      'spec.tolerations[1].key',
+      'spec.tolerations[1].value',
+      'spec.mig',
+    ]);
   });
 
   it('is warned of where policies come from files', () => {

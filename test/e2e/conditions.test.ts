@@ -114,15 +114,15 @@ describe('the match conditions on a real API server', () => {
   describe('workloads', () => {
     const apps = `/apis/apps/v1/namespaces/${namespace}/deployments`;
 
-    test('a GPU Deployment costs one call, and its ReplicaSet and scaling none', async () => {
+    test('a GPU Deployment costs two calls, and its ReplicaSet and labels none', async () => {
       const three = deployment('three', namespace, 1, [container('c', GPU)]);
-      // One for the Deployment, two for its pod, none for the ReplicaSet that the Deployment controls.
+      // Two for the Deployment, two for its pod, none for the ReplicaSet that the Deployment controls.
       expect(
         await reviewed(async () => {
           await cluster.api('POST', apps, three);
           await cluster.must(`wait --for=create pod -l app=three -n ${namespace} --timeout=20s`);
         }),
-      ).toBe(3);
+      ).toBe(4);
       const label = () => cluster.must(`label deployment three -n ${namespace} a=b`);
       expect(await reviewed(label)).toBe(0);
     });
@@ -175,12 +175,12 @@ describe('the match conditions on a real API server', () => {
           template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container('c', GPU)] } },
         },
       ],
-    ])('a GPU %s is sent once', async (kind, url, spec) => {
+    ])('a GPU %s is sent to the mutating and the validating entry', async (kind, url, spec) => {
       const apiVersion = url.startsWith('/api/v1') ? 'v1' : url.split('/').slice(2, 4).join('/');
       const object = { apiVersion, kind, metadata: { name: 'x', namespace }, spec };
       expect(
         await reviewed(async () => expect((await cluster.api('POST', `${url}?dryRun=All`, object)).code).toBe(201)),
-      ).toBe(1);
+      ).toBe(2);
     });
   });
 

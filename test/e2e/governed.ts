@@ -19,6 +19,8 @@ export interface Governed {
 export interface GovernedOptions {
   /** A directory of policies; without one the ready-made ones are applied to the cluster. */
   readonly policies?: string;
+  /** False leaves it to the test to install the CRD and the policies, and to register the webhooks. */
+  readonly installed?: boolean;
   /** False leaves it to the test to register the webhooks. */
   readonly registered?: boolean;
 }
@@ -33,11 +35,12 @@ export async function startGoverned(options: GovernedOptions = {}): Promise<Gove
   try {
     await addNodes(plane);
     await addNamespaces(plane);
-    const { policies } = options;
-    if (policies === undefined) await addCrd(plane);
+    const { policies, installed = true, registered = installed } = options;
+    const inCluster = policies === undefined && installed;
+    if (inCluster) await addCrd(plane);
     gpugate = await startGpugate(plane, policies === undefined ? {} : { policies });
-    if (options.registered !== false) await register(plane, gpugate);
-    if (policies === undefined) await addPolicies(plane);
+    if (registered) await register(plane, gpugate);
+    if (inCluster) await addPolicies(plane);
     for (const namespace of await namespacesOf(plane)) await serviceAccount(plane, namespace);
   } catch (error) {
     await stop();

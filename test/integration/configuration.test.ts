@@ -58,6 +58,8 @@ describe('the configuration', () => {
       GPUGATE_POLICIES: dir,
       GPUGATE_NAMESPACES: file,
       GPUGATE_NODES: file,
+      GPUGATE_GPU_RESOURCES: 'example.com/npu',
+      GPUGATE_TEMPLATES: file,
       GPUGATE_LOG_LEVEL: 'debug',
       GPUGATE_SHUTDOWN_DELAY: '500ms',
     };
@@ -69,6 +71,8 @@ describe('the configuration', () => {
       policies: dir,
       namespaces: file,
       nodes: file,
+      gpuResources: ['example.com/npu'],
+      templates: file,
       logLevel: 'debug',
       shutdownDelay: 500,
     });

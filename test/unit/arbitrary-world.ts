@@ -41,8 +41,8 @@ const products = fc.constantFrom(undefined, undefined, undefined, ['T4'], ['A100
 const FRAMEWORKS = ['nvidia', 'jax', 'tensorflow', 'cupy', 'paddle', 'pytorch', 'hami-core', 'tgi'] as const;
 const memoryCap = fc.record(
   {
-    amount: fc.constantFrom('auto', 'auto', '4Gi', '2Gi', '25%', '10%', '100%', '0', '300Mi'),
-    max: fc.constantFrom('4Gi', '6Gi', '16Gi'),
+    amount: fc.constantFrom('auto', 'auto', 'auto', 'auto', '4Gi', '2Gi', '25%', '10%', '100%', '0', '300Mi'),
+    max: fc.constantFrom('4Gi', '4Gi', '6Gi', '16Gi'),
     reserve: fc.constantFrom('0', '512Mi', '512Mi', '15Gi'),
     fallback: fc.constantFrom('1Gi', '4Gi'),
     frameworks: fc.subarray([...FRAMEWORKS]),
@@ -68,14 +68,28 @@ const mig = fc
 
 /** The spec of a policy as an admin writes it, of every kind of sharing. */
 const spec = fc.oneof(
-  optional(common, []),
-  optional({ ...common, sharing: fc.constant('exclusive'), exclusive: optional({ products }, []) }, ['sharing']),
-  optional({ ...common, sharing: fc.constant('time-slicing'), timeSlicing: sharedBlock, memoryCap }, [
-    'sharing',
-    'memoryCap',
-  ]),
-  optional({ ...common, sharing: fc.constant('mps'), mps: sharedBlock, memoryCap }, ['sharing', 'memoryCap']),
-  optional({ ...common, sharing: fc.constant('mig'), mig }, ['sharing', 'mig']),
+  { weight: 1, arbitrary: optional(common, []) },
+  {
+    weight: 1,
+    arbitrary: optional({ ...common, sharing: fc.constant('exclusive'), exclusive: optional({ products }, []) }, [
+      'sharing',
+    ]),
+  },
+  {
+    weight: 4,
+    arbitrary: optional({ ...common, sharing: fc.constant('time-slicing'), timeSlicing: sharedBlock, memoryCap }, [
+      'sharing',
+      'memoryCap',
+    ]),
+  },
+  {
+    weight: 1,
+    arbitrary: optional({ ...common, sharing: fc.constant('mps'), mps: sharedBlock, memoryCap }, [
+      'sharing',
+      'memoryCap',
+    ]),
+  },
+  { weight: 2, arbitrary: optional({ ...common, sharing: fc.constant('mig'), mig }, ['sharing', 'mig']) },
 );
 
 /** GpuPolicy documents that the schema takes; an amount above its maximum is not one. */

@@ -1,6 +1,7 @@
 import type { EffectivePolicy } from '../../policy/policy.ts';
-import type { GpuResource } from '../../policy/resources.ts';
-import type { Rule } from '../context.ts';
+import { type GpuResource, WHOLE_GPU } from '../../policy/resources.ts';
+import type { Context, Rule } from '../context.ts';
+import type { ContainerAt } from '../findings.ts';
 import { asksForGpu, unitsAsked } from '../pod.ts';
 import { allowedHere } from '../profile.ts';
 import { eachAsk, found, resourceField } from './each.ts';
@@ -25,7 +26,9 @@ export const profileNotAllowed: Rule = {
           field: resourceField(container, 'limits', name),
           value: name,
           message: `asks for ${name}, and ${why}.`,
-          fix: 'Ask for nvidia.com/gpu: the policy makes of it what this namespace has.',
+          fix: renamedBefore(context, container)
+            ? 'The policy has changed: try again.'
+            : 'Ask for nvidia.com/gpu: the policy makes of it what this namespace has.',
         });
       }
       if (!mig || profile === undefined || why || mig.allowedProfiles.includes(profile)) continue;
@@ -33,11 +36,18 @@ export const profileNotAllowed: Rule = {
         field: resourceField(container, 'limits', name),
         value: profile,
         message: `asks for ${name}, and the policy does not allow the profile ${profile} here.`,
-        fix: allowedHere(mig),
+        // The user never named it: the policy has changed since the mutating call.
+        fix: renamedBefore(context, container)
+          ? `${allowedHere(mig)} The policy has changed: try again.`
+          : allowedHere(mig),
       });
     }
   },
 };
+
+function renamedBefore({ originals }: Context, { name }: ContainerAt): boolean {
+  return originals.get(name)?.has(WHOLE_GPU) ?? false;
+}
 
 /** Why a resource does not go with the policy's kind of sharing, as the end of a sentence. */
 function misfit({ name, kind, vendor }: GpuResource, { sharing, shared }: EffectivePolicy): string | undefined {
