@@ -91,7 +91,7 @@ export function keepStatus(options: StatusOptions): { close(): Promise<void> } {
 }
 
 /** What the status of a policy should be. Only the time of a condition that changes is of now. */
-export function statusOf({ policy, generation, status }: StoredPolicy, census: Census, now = new Date()): PolicyStatus {
+function statusOf({ policy, generation, status }: StoredPolicy, census: Census, now = new Date()): PolicyStatus {
   const { name } = policy.metadata;
   const namespaces = census.served.get(name) ?? [];
   const problem = census.problems.get(name)?.slice(0, LONGEST_PROBLEM);

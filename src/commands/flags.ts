@@ -20,7 +20,7 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
     'where tls.crt and tls.key lie; development certificates are made if empty',
     'certs',
   ),
-  policies: flag('--policies', '<dir>', 'GpuPolicy documents'),
+  policies: flag('--policies', '<dir>', 'GpuPolicy documents, instead of those of the cluster'),
   namespaces: flag('--namespaces', '<file>', 'manifests of Namespaces, instead of a cluster'),
   nodes: flag('--nodes', '<file>', 'manifests of Nodes, instead of a cluster'),
   kubeconfig: flag('--kubeconfig', '<file>', 'cluster to watch; inside a cluster its own is the default'),

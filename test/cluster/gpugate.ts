@@ -97,7 +97,7 @@ export async function addNamespaces(plane: ControlPlane): Promise<readonly strin
 }
 
 export const DEMO_POLICIES = join(ROOT, 'deploy/policies');
-export const CRD = join(ROOT, 'deploy/crd.yaml');
+const CRD = join(ROOT, 'deploy/crd.yaml');
 
 /** Installs the CRD of GpuPolicy. */
 export async function addCrd({ kubectl }: Pick<ControlPlane, 'kubectl'>): Promise<void> {

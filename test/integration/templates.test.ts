@@ -62,11 +62,9 @@ it('serve judges the kinds of a file', async () => {
   }
 });
 
-it.each([
-  ['serve', ['--cert-dir', 'certs']],
-  ['manifests', ['--no-ca']],
-])('%s ends with the place of a mistake', async (verb, more) => {
-  const { code, stdout, stderr } = await gpugate([verb, ...more, '--templates', wrong]);
-  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+it.each(['serve', 'manifests'])('%s ends with the place of a mistake', async (verb) => {
+  const { code, stdout, stderr } = await gpugate([verb, '--cert-dir', join(dir, 'certs'), '--templates', wrong]);
+  expect(code).toBe(3);
+  expect(stdout).not.toContain('listening');
   expect(stderr).toContain(`${wrong}:4: [0].paths[0]: "/spec/template" is no path; write one such as spec.template`);
 });

@@ -4,7 +4,7 @@ import type { AdmissionRequest } from '../../src/admission/review.ts';
 import type { Judge, Judgement, Webhook } from '../../src/server/judge.ts';
 
 /** How often each property is tried: `GPUGATE_PROPERTY_RUNS=20000 vitest run --project unit test/unit/properties` looks harder. */
-export const RUNS = Number(process.env.GPUGATE_PROPERTY_RUNS ?? 250);
+export const RUNS = Number(process.env.GPUGATE_PROPERTY_RUNS ?? 100);
 /** vitest's time limit of one property: none to speak of. */
 export const TIMEOUT = 60_000 + RUNS * 100;
 

@@ -197,3 +197,20 @@ export function judgeOf({ policies, labels: namespaceLabels, nodes: all }: World
   };
   return createJudge({ cluster, policies: { current: () => set }, gpuResources: [EXTRA_GPU] });
 }
+
+/** A namespace of one policy, for examples; time-sliced nodes of one make, by memory and replicas. */
+export function worldOf(spec: object, sizes: readonly (readonly [memory: string, replicas: string])[] = []): World {
+  const document = { apiVersion: API_VERSION, kind: 'GpuPolicy', metadata: { name: 'p' }, spec };
+  const makes = sizes.map(([memory, replicas]) => ({
+    product: 'T4',
+    memory,
+    replicas,
+    strategy: 'time-slicing',
+    resource: 'nvidia.com/gpu',
+  }));
+  return {
+    policies: [gpuPolicySchema.parse(document)],
+    labels: { 'gpugate.dev/policy': 'p' },
+    nodes: makes.map(nodeOf),
+  };
+}

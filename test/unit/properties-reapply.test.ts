@@ -85,6 +85,7 @@ const otherWish: fc.Arbitrary<(container: Json) => Json> = fc.constantFrom<((con
   (container) => withResource(container, 'nvidia.com/mig-3g.40gb', '1'),
   (container) => withResource(container, 'amd.com/gpu', '1'),
   (container) => withVariable(container, 'NEW', 'x'),
+  (container) => ({ ...withVariable(container, 'NEW', 'x'), ...changed(container) }),
   (container) => withVariable(container, 'NVIDIA_MIG_CONFIG_DEVICES', 'all'),
 );
 
@@ -95,6 +96,15 @@ function withResource(container: Json, name: string, quantity: string): Json {
     resources: { limits: { ...limits, [name]: quantity }, requests: { ...requests, [name]: quantity } },
   };
 }
+
+/** Another value for a variable that gpugate never sets, where there is one. */
+function changed({ env }: Json): { env?: Json[] } {
+  const plain = ((env ?? []) as Json[]).find(({ name, value }) => PLAIN.has(String(name)) && value !== 'changed');
+  if (!plain) return {};
+  return { env: (env as Json[]).map((entry) => (entry === plain ? { name: entry.name, value: 'changed' } : entry)) };
+}
+
+const PLAIN = new Set(['PATH', 'HOME', 'A~b/c', 'CUDA_DISABLE_CONTROL', 'NVIDIA_DRIVER_CAPABILITIES']);
 
 function withVariable(container: Json, name: string, value: string): Json {
   return { ...container, env: [...((container.env as Json[] | undefined) ?? []), { name, value }] };

@@ -25,6 +25,14 @@ const subResource = fc.constantFrom(undefined, undefined, 'ephemeralcontainers',
 const webhook = fc.constantFrom('mutate', 'validate');
 const FAKE = 'a"\n - GPU001 fake';
 
+const TERMS = [
+  'spec',
+  'affinity',
+  'nodeAffinity',
+  'requiredDuringSchedulingIgnoredDuringExecution',
+  'nodeSelectorTerms',
+];
+
 /** A pod with something of another kind put into one of the places that are read. */
 const damaged = fc
   .tuple(
@@ -57,7 +65,9 @@ const damaged = fc
         ['metadata', 'annotations', 'gpugate.dev/memory-cap'],
       ],
       ['metadata', 'annotations', 'kubectl.kubernetes.io/last-applied-configuration'],
-      ['spec', 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms'],
+      [...TERMS, '0', 'matchExpressions', '0', 'key'],
+      [...TERMS, '0', 'matchExpressions', '0', 'values', '0'],
+      TERMS,
     ),
     anyJson,
     fc.boolean(),

@@ -7,7 +7,7 @@ import { resolvePolicy } from '../../src/policy/resolve.ts';
 import { decodeProblems } from './arbitrary-apiserver.ts';
 import { anyPod, decodablePod, type Json, soundPod } from './arbitrary-pod.ts';
 import { applied, ask, RUNS, TIMEOUT, withDefaults } from './arbitrary-review.ts';
-import { EXTRA_GPU, enforcing, judgeOf, type World, world } from './arbitrary-world.ts';
+import { EXTRA_GPU, enforcing, judgeOf, type World, world, worldOf } from './arbitrary-world.ts';
 
 const policyOf = ({ labels, policies }: World) =>
   resolvePolicy(labels, new Map(policies.map((policy) => [policy.metadata.name, policy])));
@@ -16,6 +16,51 @@ const snapshotOf = ({ nodes }: World) => ({ nodes, gpuResources: [EXTRA_GPU] });
 function verdictOn(pod: unknown, around: World, path: readonly string[] = []) {
   return evaluate({ pod, path, namespace: 'team-a' }, policyOf(around), snapshotOf(around));
 }
+
+const container = (name: string, limits: Json, more: Json = {}): Json => ({
+  name,
+  image: 'registry.example/app:1',
+  resources: { limits, requests: { ...limits } },
+  ...more,
+});
+const podOf = (containers: Json[], more: Json = {}): Json => ({
+  metadata: { name: 'pod', annotations: {} },
+  spec: { containers, ...more },
+});
+const MIG = { sharing: 'mig', mig: { profile: '1g.10gb' } };
+const CAPPED = {
+  sharing: 'time-slicing',
+  timeSlicing: { requireSharedNode: true },
+  memoryCap: { amount: 'auto', max: '4Gi', fallback: '4Gi' },
+};
+
+// Inputs that once broke a law.
+const GPU = container('c0', { 'nvidia.com/gpu': '1' });
+const SAME_NAMES = podOf([GPU], {
+  initContainers: [container('c0', { 'nvidia.com/gpu': '0', 'nvidia.com/mig-1g.10gb': '1' })],
+});
+const NO_TERMS = podOf([GPU], {
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } },
+});
+const LIMIT_TWICE = podOf([
+  container(
+    'c0',
+    { 'nvidia.com/gpu': '1' },
+    { env: ['99999', '1024'].map((value) => ({ name: 'GPU_MEMORY_LIMIT_MIB', value })) },
+  ),
+]);
+const sameShares = {
+  pod: podOf([GPU]),
+  podAgain: podOf([GPU]),
+  around: worldOf(CAPPED, [
+    ['40960', '4'],
+    ['40960', '8'],
+  ]),
+  aroundAgain: worldOf(CAPPED, [
+    ['40960', '8'],
+    ['40960', '4'],
+  ]),
+};
 
 describe('laws of a verdict', { timeout: TIMEOUT }, () => {
   it('what it changes needs no more changes, whatever is wrong with the pod', () => {
@@ -28,7 +73,13 @@ describe('laws of a verdict', { timeout: TIMEOUT }, () => {
         const podAfter = template ? (after.spec as Json).template : after;
         expect(verdictOn(podAfter, around, path).changes).toEqual([]);
       }),
-      { numRuns: RUNS },
+      {
+        numRuns: RUNS,
+        examples: [
+          [SAME_NAMES, worldOf(MIG), false],
+          [LIMIT_TWICE, worldOf(CAPPED), false],
+        ],
+      },
     );
   });
 
@@ -126,7 +177,7 @@ describe('laws of a verdict', { timeout: TIMEOUT }, () => {
         const answer = await ask(judgeOf(around), 'mutate', pod);
         expect(await ask(judgeOf(aroundAgain), 'mutate', podAgain)).toEqual(answer);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [[sameShares]] },
     );
   });
 });
@@ -144,7 +195,7 @@ describe('mutate, then validate', { timeout: TIMEOUT }, () => {
         expect(final.answer.allowed, final.answer.message).toBe(true);
         expect(final.answer.warnings).toEqual([]);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [[NO_TERMS, worldOf(CAPPED, [['16384', '4']])]] },
     );
     expect(changed, 'most pods are patched').toBeGreaterThan(RUNS / 10);
   });

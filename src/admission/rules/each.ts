@@ -34,11 +34,11 @@ export function found(
   details: Pick<Finding, 'field' | 'message' | 'fix'> & Partial<Pick<Finding, 'value' | 'refusedAnyway' | 'repeated'>>,
 ): Finding {
   const { path, field, name } = container;
-  // Names of resources are the user's, and not validated yet: a line break in one would fake another problem.
+  // Names of resources are the user's, and not validated yet: they may be megabytes long.
   const texts = {
-    message: cut(visible(details.message), LONGEST_TEXT),
-    fix: cut(visible(details.fix), LONGEST_TEXT),
-    field: cut(visible(details.field), LONGEST_TEXT),
+    message: cut(details.message, LONGEST_TEXT),
+    fix: cut(details.fix, LONGEST_TEXT),
+    field: cut(details.field, LONGEST_TEXT),
   };
   return { code, severity, container: { path, field, name }, ...details, ...texts };
 }
@@ -46,11 +46,7 @@ export function found(
 /** A JSON value as people would write it, cut to what a message can hold. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  return cut(visible(text), 40);
-}
-
-function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+  return cut(text.replace(/[\p{Cc}\p{Cf}]/gu, ' '), 40);
 }
 
 function cut(text: string, length: number): string {

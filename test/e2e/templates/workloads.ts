@@ -82,7 +82,7 @@ export const RAY_CLUSTER = custom(
   (live) => [live.spec.workerGroupSpecs[0].template],
 );
 
-export const JOB_SET = custom(
+const JOB_SET = custom(
   'jobset.x-k8s.io/v1alpha2',
   'JobSet',
   (spec) => ({ replicatedJobs: [{ name: 'node', template: { spec: { template: { spec: never(spec) } } } }] }),
