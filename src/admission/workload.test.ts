@@ -109,6 +109,17 @@ it('puts nothing back where nothing would be changed', () => {
   }
 });
 
+it('a TrainJob is refused or announced, and never said to be changed', () => {
+  const trainJob = kinds.get('trainer.kubeflow.org/TrainJob') as TemplateKind;
+  const object = (limits: object) => ({ spec: { trainer: { resourcesPerNode: { limits } } } });
+  expect(asked('mutate', trainJob, object(one), mig('mutate'))).toEqual(silent);
+  expect(asked('validate', trainJob, object(one), mig('mutate'))).toMatchObject({
+    announced: ['GPU110'],
+    patched: false,
+  });
+  expect(asked('mutate', trainJob, object(many), mig('mutate')).denials).toEqual(['GPU102', 'GPU112']);
+});
+
 describe('the preview', () => {
   it.each<[string, TemplateKind, object, EffectivePolicy, object]>([
     ['warns', pytorchJob, ofPytorchJob(half), mig('warn'), { warnings: ['GPU002'] }],

@@ -1,7 +1,7 @@
 import { type EffectivePolicy, renamesGpus } from '../policy/policy.ts';
 import { type Decision, decide } from './decide.ts';
 import { evaluate } from './evaluate.ts';
-import type { Change, ContainerAt, Finding, Verdict } from './findings.ts';
+import type { ContainerAt, Finding, Verdict } from './findings.ts';
 import { type PatchOperation, patchOf, pointer } from './patch.ts';
 import { fieldPath } from './pod.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -26,10 +26,8 @@ export interface WorkloadDecision {
 /** One template's part of the decision. */
 interface Part {
   readonly verdict: Verdict;
-  /** How the verdict's changes are made, with what had to go before. */
-  readonly patch: (changes: readonly Change[]) => readonly PatchOperation[];
-  /** Made whatever the verdict: a live template put back. */
-  readonly restored: readonly PatchOperation[];
+  /** Makes the changes of the verdict, or puts a live template back. */
+  readonly patch: readonly PatchOperation[];
 }
 
 const NOTHING: Verdict = { findings: [], changes: [] };
@@ -49,7 +47,7 @@ export function decideWorkload(
   const parts = newTemplates(object, oldObject, kind).map((template) =>
     changing && template.resources === undefined
       ? changedPart(template, request, policy, snapshot)
-      : previewedPart(template, request, policy, snapshot),
+      : previewedPart(template, request, policy, snapshot, webhook),
   );
   const verdict = merged(
     parts.map((part) => part.verdict),
@@ -57,12 +55,7 @@ export function decideWorkload(
   );
   const decision = decide(verdict, policy, webhook === 'mutate' ? 'template-mutate' : 'template');
   if (!decision.allowed) return { decision, patch: [] };
-  const made = new Set(decision.changes);
-  const patch = parts.flatMap((part) => [
-    ...part.restored,
-    ...part.patch(part.verdict.changes.filter((change) => made.has(change))),
-  ]);
-  return { decision, patch };
+  return { decision, patch: parts.flatMap((part) => part.patch) };
 }
 
 function previewedPart(
@@ -70,30 +63,33 @@ function previewedPart(
   request: WorkloadRequest,
   policy: EffectivePolicy,
   snapshot: Snapshot,
+  webhook: 'mutate' | 'validate',
 ): Part {
-  const verdict = atItsPlace(judge(template.template, template, request, policy, snapshot), template);
-  return { verdict, patch: () => [], restored: [] };
+  const { findings, changes } = atItsPlace(judge(template.template, template, request, policy, snapshot), template);
+  return { verdict: { findings, changes: webhook === 'mutate' ? [] : changes }, patch: [] };
 }
 
 function changedPart(template: Template, request: WorkloadRequest, policy: EffectivePolicy, snapshot: Snapshot): Part {
   const { object, oldObject, kind } = request;
   const { path } = template;
   const old = valueAt(oldObject, path);
-  const keep = (verdict: Verdict, restored: readonly PatchOperation[] = []): Part => {
-    return { verdict: { ...verdict, changes: [] }, patch: () => [], restored };
-  };
   if (old !== undefined && asksForTheSame(template.template, old, snapshot.gpuResources)) {
     const { findings, changes } = judge(old, template, request, policy, snapshot);
     const settled = !findings.some(({ severity }) => severity === 'error') && !changes.some(({ required }) => required);
     // What nodes or policies changed since then is no reason for a rollout, nor for a refusal of what can't change.
-    if (kind.runsOnce || settled) return keep(NOTHING, [{ op: 'replace', path: pointer(path), value: old }]);
+    if (kind.runsOnce || settled) {
+      return { verdict: NOTHING, patch: [{ op: 'replace', path: pointer(path), value: old }] };
+    }
   }
-  if (old !== undefined && kind.runsOnce) return keep(judge(template.template, template, request, policy, snapshot));
+  if (old !== undefined && kind.runsOnce) {
+    const { findings } = judge(template.template, template, request, policy, snapshot);
+    return { verdict: { findings, changes: [] }, patch: [] };
+  }
 
   const live = renamesGpus(policy) ? old : undefined;
   const { template: asked, drops } = withoutRenamed(template.template, live, path, snapshot.gpuResources);
   const verdict = judge(asked, template, request, policy, snapshot);
-  return { verdict, patch: (changes) => patchOf(object, [...drops, ...changes], path), restored: [] };
+  return { verdict, patch: patchOf(object, [...drops, ...verdict.changes], path) };
 }
 
 function judge(

@@ -42,7 +42,7 @@ for (const board of BOARDS) {
 }
 
 /** The boards that have the profile, none if it is unknown. */
-export function boardsWith(profile: string): readonly Board[] {
+function boardsWith(profile: string): readonly Board[] {
   return boardsByProfile.get(profile) ?? [];
 }
 

@@ -1,12 +1,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-export interface Proxy {
+export interface TcpProxy {
   readonly port: number;
   close(): Promise<void>;
 }
 
 /** Spreads connections over several ports of this machine in turn, as a Service does over its endpoints. */
-export function balancer(ports: readonly number[]): Promise<Proxy> {
+export function balancer(ports: readonly number[]): Promise<TcpProxy> {
   let next = 0;
   return listening((client) => {
     const port = ports[next++ % ports.length] ?? 0;
@@ -18,7 +18,7 @@ export function balancer(ports: readonly number[]): Promise<Proxy> {
 }
 
 /** Passes on what comes back later by `lagMs`, in order: what is behind it sees a cluster of the past. */
-export function lagging(port: number, lagMs: number): Promise<Proxy> {
+export function lagging(port: number, lagMs: number): Promise<TcpProxy> {
   return listening((client) => {
     const upstream = connect(port, '127.0.0.1');
     client.pipe(upstream);
@@ -28,7 +28,7 @@ export function lagging(port: number, lagMs: number): Promise<Proxy> {
   });
 }
 
-async function listening(onClient: (client: Socket) => Socket): Promise<Proxy> {
+async function listening(onClient: (client: Socket) => Socket): Promise<TcpProxy> {
   const open = new Set<Socket>();
   const server: Server = createServer((client) => {
     const upstream = onClient(client);

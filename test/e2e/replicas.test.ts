@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gpugate, register, startGpugate } from '../cluster/gpugate.ts';
 import { nodes } from '../cluster/nodes.ts';
-import { balancer, lagging, type Proxy } from '../cluster/proxies.ts';
+import { balancer, lagging, type TcpProxy } from '../cluster/proxies.ts';
 import { container, type Governed, pod, startGoverned } from './governed.ts';
 
 const CREATIONS = Number(process.env.GPUGATE_CREATIONS ?? 10_000);
@@ -19,7 +19,7 @@ const TRIES = 6;
 describe('two replicas with different caches', () => {
   let cluster: Governed;
   let second: Gpugate;
-  const proxies: Proxy[] = [];
+  const proxies: TcpProxy[] = [];
 
   beforeAll(async () => {
     cluster = await startGoverned({ registered: false });

@@ -98,13 +98,13 @@ const malformed: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 /** The spelling of one quantity. */
-export const quantity: fc.Arbitrary<string> = fc.oneof(
+const quantity: fc.Arbitrary<string> = fc.oneof(
   { weight: 10, arbitrary: sound },
   { weight: 2, arbitrary: spelt },
   { weight: 1, arbitrary: grammatical },
 );
 /** Any spelling, sound ones no more likely than others. */
-export const anyQuantity: fc.Arbitrary<string> = fc.oneof(sound, spelt, grammatical, grammatical);
+const anyQuantity: fc.Arbitrary<string> = fc.oneof(sound, spelt, grammatical, grammatical);
 
 const GPU_NAMES = [
   ...[

@@ -5,7 +5,7 @@ import type { Judgement } from '../../src/server/judge.ts';
 import { anyJson, anyText, objectOf } from './arbitrary-json.ts';
 import { anyPod, type Json } from './arbitrary-pod.ts';
 import { applied, ask, RUNS, requestOf, TIMEOUT } from './arbitrary-review.ts';
-import { judgeOf, world } from './arbitrary-world.ts';
+import { judgeOf, world, worldOf } from './arbitrary-world.ts';
 
 const KINDS = [
   ['', 'Pod'],
@@ -69,7 +69,7 @@ const damaged = fc
       [...TERMS, '0', 'matchExpressions', '0', 'values', '0'],
       TERMS,
     ),
-    anyJson,
+    fc.oneof({ weight: 4, arbitrary: anyJson }, { weight: 1, arbitrary: fc.constant({ toString: 1, valueOf: null }) }),
     fc.boolean(),
   )
   .map(([pod, path, value, asText]) => placed(pod, path, asText ? JSON.stringify(value) : value));
@@ -141,6 +141,33 @@ describe('whatever comes in', { timeout: TIMEOUT }, () => {
       }),
       { numRuns: RUNS * 4 },
     );
+  });
+
+  it('is judged when there are objects where text belongs', async () => {
+    const object = { toString: 1, valueOf: null };
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: object, operator: 'In', values: [object] }] }];
+    const limits = { 'nvidia.com/gpu': '1' };
+    const spec = {
+      schedulerName: object,
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+      tolerations: [{ key: object, value: object, effect: object }],
+      containers: [
+        {
+          name: object,
+          env: [{ name: object, value: object }],
+          resources: { limits, requests: { ...limits, cpu: object } },
+        },
+      ],
+    };
+    const pod = {
+      metadata: { name: object, annotations: { 'gpugate.dev/memory-cap': object }, ownerReferences: [object] },
+      spec,
+    };
+    const around = worldOf({ sharing: 'time-slicing', memoryCap: { amount: 'auto' } }, [['16384', '4']]);
+    const { changes } = await ask(judgeOf(around), 'mutate', pod);
+    expect(changes).toEqual([]);
+    const old = { ...pod, metadata: { annotations: { 'gpugate.dev/policy': 'p' } } };
+    await ask(judgeOf(around), 'mutate', pod, { operation: 'UPDATE', oldObject: old });
   });
 
   it.each(['[', '{"a":'])('is judged when it is nested as deep as the API server decodes: %s', async (open) => {
