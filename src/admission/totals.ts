@@ -1,4 +1,20 @@
-import type { ContainerView } from './pod.ts';
+import { type Context, finalResource } from './context.ts';
+import { type ContainerView, unitsAsked } from './pod.ts';
+import { droppedBesideRename } from './rename.ts';
+
+/** What the pod takes of each GPU resource once it is changed. One walk: a pod may name thousands of them. */
+export function totalsByResource(context: Context): ReadonlyMap<string, bigint> {
+  const asked = new Map<string, Map<ContainerView, bigint>>();
+  for (const container of context.containers) {
+    for (const ask of container.gpus) {
+      if (droppedBesideRename(context, container, ask)) continue;
+      const name = finalResource(context, ask);
+      const units = asked.get(name) ?? new Map<ContainerView, bigint>();
+      asked.set(name, units.set(container, (units.get(container) ?? 0n) + (unitsAsked(ask) ?? 0n)));
+    }
+  }
+  return new Map([...asked].map(([name, units]) => [name, podTotal([...units.keys()], (c) => units.get(c) ?? 0n)]));
+}
 
 /**
  * Units of one resource that a pod takes: app containers and native sidecars run together, and every init container runs

@@ -249,7 +249,7 @@ describe('GPU pods on a real API server', () => {
     );
     const refused = await cluster.run('apply --dry-run=server -f -', deployment('four', 'team-web', 1, four));
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('templates.validate.gpugate.dev');
+    expect(refused.stderr).toContain('templates.mutate.gpugate.dev');
     expect(refused.stderr).toContain('GPU102');
   });
 

@@ -71,8 +71,8 @@ describe('the match conditions on a real API server', () => {
         { initContainers: [{ name: 'i', image: IMAGE, resources: GPU }], containers: [{ name: 'c', image: IMAGE }] },
       ],
       [
-        'a MIG slice',
-        { containers: [{ name: 'c', image: IMAGE, resources: { limits: { 'nvidia.com/mig-1g.10gb': '1' } } }] },
+        'zero MIG slices',
+        { containers: [{ name: 'c', image: IMAGE, resources: { limits: { 'nvidia.com/mig-1g.10gb': '0' } } }] },
       ],
       ['another vendor', { containers: [{ name: 'c', image: IMAGE, resources: { limits: { 'amd.com/gpu': '1' } } }] }],
       [

@@ -1,8 +1,8 @@
-import { finalResource, type Rule } from '../context.ts';
+import type { Rule } from '../context.ts';
 import { type ContainerView, fieldPath, unitsAsked } from '../pod.ts';
 import { droppedBesideRename } from '../rename.ts';
-import { podTotal } from '../totals.ts';
-import { eachAsk, found } from './each.ts';
+import { totalsByResource } from '../totals.ts';
+import { found } from './each.ts';
 
 /** GPU102: more GPUs than the policy allows, in one container or in the pod (native sidecars run beside the app). */
 export const tooMany: Rule = {
@@ -27,15 +27,7 @@ export const tooMany: Rule = {
 
     if (perPod === undefined) return;
     // Init containers hand a resource on to the app, but only under the same name: totals are by name, then added up.
-    const byName = new Map<string, Map<ContainerView, bigint>>();
-    for (const { container, ask } of eachAsk(context)) {
-      if (droppedBesideRename(context, container, ask)) continue;
-      const name = finalResource(context, ask);
-      const asked = byName.get(name) ?? new Map<ContainerView, bigint>();
-      byName.set(name, asked.set(container, (asked.get(container) ?? 0n) + (unitsAsked(ask) ?? 0n)));
-    }
-    const totals = [...byName.values()].map((asked) => podTotal([...asked.keys()], (c) => asked.get(c) ?? 0n));
-    const total = totals.reduce((sum, one) => sum + one, 0n);
+    const total = [...totalsByResource(context).values()].reduce((sum, one) => sum + one, 0n);
     if (total <= BigInt(perPod)) return;
     yield {
       code: 'GPU102',

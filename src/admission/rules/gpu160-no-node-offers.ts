@@ -1,10 +1,9 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { type Context, finalResource, type Rule } from '../context.ts';
+import type { Rule } from '../context.ts';
 import type { Finding } from '../findings.ts';
 import { inventoryOf } from '../inventory.ts';
-import { fieldPath, unitsAsked } from '../pod.ts';
-import { droppedBesideRename } from '../rename.ts';
-import { podTotal } from '../totals.ts';
+import { fieldPath } from '../pod.ts';
+import { totalsByResource } from '../totals.ts';
 
 /**
  * GPU160: no node offers the resource that the pod ends up with, or none in this quantity. Only a warning, since nodes come and
@@ -18,7 +17,7 @@ export const noNodeOffers: Rule = {
     if (policy.nodesOnDemand || !context.whole) return;
     const { largest } = inventoryOf(snapshot.nodes, snapshot.gpuResources);
     if (largest.size === 0) return;
-    for (const [resource, total] of totals(context)) {
+    for (const [resource, total] of totalsByResource(context)) {
       if (total === 0n || snapshot.deviceClassResources?.has(resource)) continue;
       const most = largest.get(resource);
       if (most !== undefined && most >= total) continue;
@@ -32,22 +31,6 @@ export const noNodeOffers: Rule = {
     }
   },
 };
-
-/** What the pod takes of each resource once it is changed. */
-function totals(context: Context): ReadonlyMap<string, bigint> {
-  const asks = new Map(
-    context.containers.map((container) => [
-      container,
-      container.gpus
-        .filter((ask) => unitsAsked(ask) && !droppedBesideRename(context, container, ask))
-        .map((ask) => ({ resource: finalResource(context, ask), units: unitsAsked(ask) ?? 0n })),
-    ]),
-  );
-  const names = new Set([...asks.values()].flat().map(({ resource }) => resource));
-  const unitsOf = (name: string) => (container: (typeof context.containers)[number]) =>
-    (asks.get(container) ?? []).reduce((sum, { resource, units }) => (resource === name ? sum + units : sum), 0n);
-  return new Map([...names].map((name) => [name, podTotal(context.containers, unitsOf(name))]));
-}
 
 function told(
   resource: string,
