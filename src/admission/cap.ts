@@ -1,5 +1,6 @@
 import { capAmount, SMALLEST_CAP_MIB } from '../policy/amount.ts';
 import type { CapAmount, MemoryCapPolicy } from '../policy/policy.ts';
+import { gpuResource } from '../policy/resources.ts';
 import { type Context, finalResource } from './context.ts';
 import type { Code, Finding, Severity } from './findings.ts';
 import { type ContainerView, fieldPath, type GpuAsk, type PodView, unitsAsked } from './pod.ts';
@@ -40,7 +41,7 @@ export function cappedUnits(context: Context, container: ContainerView): number 
 
 function cappedAsks(context: Context, container: ContainerView): readonly GpuAsk[] {
   return container.gpus
-    .filter(({ resource }) => resource.vendor === 'nvidia.com' && resource.kind !== 'mig')
+    .filter((ask) => ask.resource.vendor === 'nvidia.com' && gpuResource(finalResource(context, ask))?.kind !== 'mig')
     .filter((ask) => unitsAsked(ask) && !droppedBesideRename(context, container, ask));
 }
 

@@ -1,5 +1,5 @@
 import type { EffectivePolicy } from '../policy/policy.ts';
-import { migResource, SHARED_GPU, WHOLE_GPU } from '../policy/resources.ts';
+import { migResource, WHOLE_GPU } from '../policy/resources.ts';
 import { type MemoryCap, memoryCap } from './cap.ts';
 import type { Change, Finding } from './findings.ts';
 import { type Originals, readOriginals } from './originals.ts';
@@ -87,7 +87,7 @@ export function finalResource(context: Context, ask: GpuAsk): string {
     const { profile } = context.profile();
     return profile === undefined ? WHOLE_GPU : migResource(profile);
   }
-  return policy.shared?.resource === SHARED_GPU ? SHARED_GPU : WHOLE_GPU;
+  return policy.shared?.resource ?? WHOLE_GPU;
 }
 
 function once<T>(compute: () => T): () => T {

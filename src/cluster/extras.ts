@@ -15,7 +15,7 @@ export interface Extras {
   limits(namespace: string): readonly NamedLimits[] | undefined;
 }
 
-interface Limits extends NamedLimits {
+export interface Limits extends NamedLimits {
   readonly namespace: string;
 }
 
@@ -75,17 +75,17 @@ export function clusterExtras(
   };
 }
 
-function extendedResourceName(object: KubernetesObject): string {
+export function extendedResourceName(object: KubernetesObject): string {
   const { spec } = object as { spec?: { extendedResourceName?: unknown } };
   return typeof spec?.extendedResourceName === 'string' ? spec.extendedResourceName : '';
 }
 
-function quotaOf(object: KubernetesObject): Limits {
+export function quotaOf(object: KubernetesObject): Limits {
   const { spec } = object as { spec?: { hard?: object } };
   return limitsOf('ResourceQuota', object, Object.keys(spec?.hard ?? {}));
 }
 
-function limitRangeOf(object: KubernetesObject): Limits {
+export function limitRangeOf(object: KubernetesObject): Limits {
   const { spec } = object as { spec?: { limits?: readonly Record<string, object | undefined>[] } };
   const names = (spec?.limits ?? []).flatMap((item) =>
     ['default', 'defaultRequest', 'max', 'min'].flatMap((field) => Object.keys(item[field] ?? {})),

@@ -7,7 +7,7 @@ export interface BoardProfile {
   readonly slices: number;
   readonly memoryGB: number;
   readonly max: number;
-  /** MiB that NVML reports; less than the name says. Only where it was measured. */
+  /** MiB that the driver reports; less than the name says. Only where it was seen on such a board. */
   readonly usableMiB?: number;
 }
 
@@ -41,14 +41,16 @@ for (const board of BOARDS) {
     boardsByProfile.set(profile, [...(boardsByProfile.get(profile) ?? []), board]);
 }
 
+const LEAST_SHARE = 0.85;
+
 /** The boards that have the profile, none if it is unknown. */
 function boardsWith(profile: string): readonly Board[] {
   return boardsByProfile.get(profile) ?? [];
 }
 
 /**
- * Usable memory of a slice in MiB, at least: the smallest over the boards that have the profile, or over those of `products`. Where NVML's figure is not
- * known, the number in the name is read as 10^9 bytes: below the real size on every board whose figure is known.
+ * Usable memory of a slice in MiB, at least: the smallest over the boards that have the profile, or over those of `products`. Where the driver's figure is
+ * not known it is reckoned as 85% of the number in the name in GiB: the lowest that was seen is 30 of 35 (1g.35gb of GB300, NVIDIA/dgx-spark-playbooks).
  */
 export function usableMiB(profile: string, products: readonly string[] = []): number | undefined {
   const boards = boardsWith(profile);
@@ -58,7 +60,7 @@ export function usableMiB(profile: string, products: readonly string[] = []): nu
   const sizes = (meant.length > 0 ? meant : boards).flatMap((board) =>
     board.profiles
       .filter((p) => p.profile === profile)
-      .map((p) => p.usableMiB ?? Math.floor((p.memoryGB * 1e9) / 2 ** 20)),
+      .map((p) => p.usableMiB ?? Math.floor(p.memoryGB * 1024 * LEAST_SHARE)),
   );
   return sizes.length > 0 ? Math.min(...sizes) : undefined;
 }

@@ -67,7 +67,7 @@ export interface Toleration {
 }
 
 export interface SharedPolicy {
-  /** The name under which the nodes offer a share: `nvidia.com/gpu`, or `nvidia.com/gpu.shared` where the plugin renames. */
+  /** The name under which the nodes offer a share: `nvidia.com/gpu`, or `nvidia.com/gpu.shared` where the plugin renames; a MIG name where slices are shared. */
   readonly resource: string;
   readonly multiple: Multiple;
 }

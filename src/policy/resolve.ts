@@ -13,7 +13,7 @@ import type {
   Toleration,
 } from './policy.ts';
 import { NO_POLICY } from './policy.ts';
-import { WHOLE_GPU } from './resources.ts';
+import { gpuResource, WHOLE_GPU } from './resources.ts';
 import type { GpuPolicy } from './schema.ts';
 import { type BrokenPolicy, isBroken } from './stored.ts';
 
@@ -157,7 +157,8 @@ function nodeRequirements(
   const products = mig?.products ?? block?.products ?? (sharing === 'exclusive' ? spec?.exclusive?.products : []) ?? [];
   const requirements: NodeRequirement[] = [];
   if (sharing === 'exclusive') requirements.push({ key: STRATEGY, operator: 'NotIn', values: ['time-slicing', 'mps'] });
-  if (sharing && block?.requireSharedNode) requirements.push({ key: STRATEGY, operator: 'In', values: [sharing] });
+  if (sharing && block?.requireSharedNode)
+    requirements.push({ key: strategyLabel(block.resource), operator: 'In', values: [sharing] });
   if (products.length > 0) {
     requirements.push({
       key: PRODUCT,
@@ -166,6 +167,12 @@ function nodeRequirements(
     });
   }
   return requirements;
+}
+
+/** A node of MIG slices says under their own name how they are shared; its GPUs themselves are not (internal/lm/resource.go). */
+function strategyLabel(resource = WHOLE_GPU): string {
+  const profile = gpuResource(resource)?.profile;
+  return profile === undefined ? STRATEGY : `nvidia.com/mig-${profile}.sharing-strategy`;
 }
 
 /** Feature discovery adds to the product: `-SHARED` for shares that keep the name, `-MIG-<profile>` under the single strategy. */

@@ -3,7 +3,7 @@ import { parseQuantity } from '../admission/quantity.ts';
 import { capAmount, mebibytes, SMALLEST_CAP_MIB } from './amount.ts';
 import { normalProfile, problemCode, profileProblem } from './boards.ts';
 import type { CapAmount } from './policy.ts';
-import { SHARED_GPU, WHOLE_GPU } from './resources.ts';
+import { gpuResource, SHARED_GPU, WHOLE_GPU } from './resources.ts';
 
 export const API_VERSION = 'gpugate.dev/v1alpha1';
 
@@ -76,7 +76,14 @@ const sharedName = z
   .regex(
     /^nvidia\.com\/(gpu(\.shared)?|mig-[0-9]+g\.[0-9]+gb([.-][a-z][a-z0-9.]*)?)$/,
     'is no resource whose units are shares: nvidia.com/gpu, nvidia.com/gpu.shared, or a MIG name such as nvidia.com/mig-1g.10gb.shared',
-  );
+  )
+  .superRefine((name, context) => {
+    const shared = gpuResource(name)?.profile;
+    const problem = shared === undefined ? undefined : profileProblem(shared);
+    if (!problem) return;
+    const message = `"${name}": ${shared} ${problem}`;
+    context.addIssue({ code: 'custom', message, params: { code: problemCode(problem) } });
+  });
 
 /** The block of time-slicing or of MPS; they differ in what is done about several units. */
 const sharedBlock = (sharing: 'time-slicing' | 'mps', multiple: string) =>
@@ -85,13 +92,13 @@ const sharedBlock = (sharing: 'time-slicing' | 'mps', multiple: string) =>
       resource: (sharing === 'mps' ? z.enum([WHOLE_GPU, SHARED_GPU]) : sharedName)
         .optional()
         .describe(
-          `The name under which the nodes offer a share: ${SHARED_GPU} where the device plugin has renameByDefault, and then pods are renamed to it. Default: ${WHOLE_GPU}.`,
+          `The name under which the nodes offer a share: ${SHARED_GPU} where the device plugin has renameByDefault${sharing === 'mps' ? '' : ', nvidia.com/mig-1g.10gb.shared where it shares slices'}. A pod that asks for ${WHOLE_GPU} is renamed to it. Default: ${WHOLE_GPU}.`,
         ),
       requireSharedNode: z
         .boolean()
         .default(false)
         .describe(
-          `Keeps the pods to nodes whose label nvidia.com/gpu.sharing-strategy says ${sharing}, by node affinity.`,
+          `Keeps the pods to nodes whose label nvidia.com/gpu.sharing-strategy${sharing === 'mps' ? '' : ' (of shared slices nvidia.com/mig-<profile>.sharing-strategy)'} says ${sharing}, by node affinity.`,
         ),
       products,
       multiple: z

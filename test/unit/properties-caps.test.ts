@@ -84,9 +84,10 @@ const nearTheCap: fc.Arbitrary<Json> = fc
     ),
   )
   .map(([pod, own]) => {
-    const [first, ...others] = containersOf(pod);
-    const env = [...((first?.env ?? []) as Json[]), ...own.map(([name, mib]) => ({ name, value: String(mib) }))];
-    return { ...pod, spec: { ...(pod.spec as Json), containers: [{ ...first, env }, ...others] } };
+    const [first, ...rest] = containersOf(pod);
+    const others = ((first?.env ?? []) as Json[]).filter(({ name }) => own.every(([added]) => added !== name));
+    const env = [...others, ...own.map(([name, mib]) => ({ name, value: String(mib) }))];
+    return { ...pod, spec: { ...(pod.spec as Json), containers: [{ ...first, env }, ...rest] } };
   });
 
 const containersOf = (pod: Json) => (pod.spec as { containers: Json[] }).containers;

@@ -1,16 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import jsonpatch from 'fast-json-patch';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { type AdmissionRequest, readReview } from '../../src/admission/review.ts';
+import { type Extras, extendedResourceName, type Limits, limitRangeOf, quotaOf } from '../../src/cluster/extras.ts';
 import { openFiles } from '../../src/cluster/files.ts';
+import type { KubernetesObject } from '../../src/cluster/store.ts';
 import { readPolicies } from '../../src/policy/files.ts';
 import { createJudge, type Judgement } from '../../src/server/judge.ts';
 
 /**
- * A scenario is a folder that a user could have written: `policy.yaml`, `namespace.yaml`, `nodes.yaml` (each may be
- * missing), `input.yaml` (any reviewed object), `old.yaml` (for an UPDATE) and `expected.yaml`.
+ * A scenario is a folder that a user could have written: `policy.yaml`, `namespace.yaml`, `nodes.yaml`, `limits.yaml`
+ * (ResourceQuotas and LimitRanges), `deviceclasses.yaml`, `runtimeclasses.yaml` (each may be missing, and then is not
+ * known), `input.yaml` (any reviewed object), `old.yaml` (for an UPDATE) and `expected.yaml`.
  */
 export const expectedSchema = z.strictObject({
   description: z.string(),
@@ -74,6 +77,7 @@ export async function openScenario(folder: string, subResource?: string): Promis
   const file = (base: string) => join(folder, base);
   const given = (base: string) => existsSync(file(base));
   const read = (base: string) => (given(base) ? parse(readFileSync(file(base), 'utf8')) : undefined);
+  const objects = (base: string) => (given(base) ? objectsOf(readFileSync(file(base), 'utf8')) : undefined);
   const input = read('input.yaml');
   const old = read('old.yaml');
   const policies = given('policy.yaml') ? await readPolicies(file('policy.yaml')) : new Map();
@@ -82,8 +86,28 @@ export async function openScenario(folder: string, subResource?: string): Promis
     ...(given('nodes.yaml') ? { nodes: file('nodes.yaml') } : {}),
   });
   const namespace = read('namespace.yaml')?.metadata.name ?? 'team-a';
-  const judge = createJudge({ cluster, policies: { current: () => policies } });
+  const extras = extrasOf(objects, namespace);
+  const judge = createJudge({ cluster: { ...cluster, extras }, policies: { current: () => policies } });
   return { input, ask: (webhook, object) => judge(webhook, requestFor(object, namespace, subResource, old)) };
+}
+
+function objectsOf(text: string): readonly KubernetesObject[] {
+  return parseAllDocuments(text).map((document) => document.toJS());
+}
+
+/** What a cluster would tell, read from the objects as the watches read them. An object without a namespace is in the scenario's. */
+function extrasOf(objects: (base: string) => readonly KubernetesObject[] | undefined, namespace: string): Extras {
+  const limits = objects('limits.yaml')?.map((object): Limits => {
+    const reduced = object.kind === 'LimitRange' ? limitRangeOf(object) : quotaOf(object);
+    return { ...reduced, namespace: object.metadata?.namespace ?? namespace };
+  });
+  const deviceClasses = objects('deviceclasses.yaml')?.map(extendedResourceName);
+  const runtimeClasses = objects('runtimeclasses.yaml')?.map(({ metadata }) => String(metadata?.name));
+  return {
+    limits: (asked) => limits?.filter((limit) => limit.namespace === asked),
+    deviceClassResources: () => deviceClasses && new Set(deviceClasses),
+    runtimeClasses: () => runtimeClasses && new Set(runtimeClasses),
+  };
 }
 
 function requestFor(

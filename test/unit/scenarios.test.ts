@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { CODES } from '../../src/admission/findings.ts';
 import { differences, loadScenario, patched, scenarioNames } from './scenario.ts';
 
 describe('scenarios', () => {
+  it('show every code', async () => {
+    const scenarios = await Promise.all(scenarioNames().map(loadScenario));
+    const shown = scenarios.flatMap(({ expected }) => [...expected.findings.map(({ code }) => code), ...expected.changes]);
+    expect(Object.keys(CODES).filter((code) => !shown.includes(code))).toEqual([]);
+  });
+
   it.each(scenarioNames())('%s', async (name) => {
     const { expected, input, ask } = await loadScenario(name);
     const judgement = await ask(expected.webhook, input);

@@ -1,5 +1,5 @@
 import { misspeltGpuResource } from '../../policy/resources.ts';
-import type { Context, Rule } from '../context.ts';
+import type { Rule } from '../context.ts';
 import { fieldPath } from '../pod.ts';
 import { found } from './each.ts';
 
@@ -10,11 +10,14 @@ const LONGEST_NAME = 317;
 export const unknownName: Rule = {
   needs: 'arithmetic',
   *check(context) {
+    let advertised: ReadonlySet<string> | undefined;
     for (const container of context.containers) {
       for (const name of container.otherResources) {
         if (name.length > LONGEST_NAME) continue;
         const meant = misspeltGpuResource(name, context.snapshot.gpuResources);
-        if (!meant || advertised(context, name)) continue;
+        if (!meant) continue;
+        advertised ??= new Set(context.snapshot.nodes.flatMap((node) => Object.keys(node.allocatable)));
+        if (advertised.has(name)) continue;
         yield found('GPU008', 'warning', container, {
           field: fieldPath([...container.path, 'resources', 'limits', name]),
           value: name,
@@ -25,7 +28,3 @@ export const unknownName: Rule = {
     }
   },
 };
-
-function advertised({ snapshot }: Context, name: string): boolean {
-  return snapshot.nodes.some((node) => Object.hasOwn(node.allocatable, name));
-}

@@ -19,6 +19,11 @@ table('GPU121', {
     policy: governed({ sharing: 'mps', mps: { resource: SHARED } }),
     want: [renamed],
   },
+  'a whole GPU becomes a share of a slice where slices are what is shared': {
+    pod: pod(asking(ONE_GPU)),
+    policy: governed({ sharing: 'time-slicing', timeSlicing: { resource: 'nvidia.com/mig-1g.10gb.shared' } }),
+    want: [{ ...renamed, to: 'nvidia.com/mig-1g.10gb.shared' }],
+  },
   'nothing is renamed where the plugin keeps the name': {
     pod: pod(asking(ONE_GPU)),
     policy: labelled({ sharing: 'time-slicing' }),

@@ -1,7 +1,7 @@
 import type { Rule } from '../context.ts';
 import { renames } from '../rename.ts';
 
-/** GPU121: `nvidia.com/gpu` becomes `nvidia.com/gpu.shared` where the namespace's nodes offer shares under that name. */
+/** GPU121: `nvidia.com/gpu` becomes the name under which the namespace's nodes offer a share: `nvidia.com/gpu.shared`, or that of a slice. */
 export const renameToShared: Rule = {
   needs: 'policy',
   *check(context) {
