@@ -88,7 +88,7 @@ function wished(pod: PodView, text: string, own: MemoryCap, policy: Bounds, gpus
     return ownStays('GPU143', 'warning', message, `Write a quantity such as 4Gi.${kept}`);
   }
   if (wanted.mib !== undefined && bound !== undefined) {
-    if (wanted.mib <= bound) return bounded;
+    if (wanted.mib <= bound) return withOwnFraction(bounded, own);
   } else if (wanted.thousandths !== undefined && own.thousandths !== undefined && bound === undefined) {
     if (wanted.thousandths <= own.thousandths) return bounded;
   } else if (bound === undefined && !hasSize(own)) {
@@ -129,20 +129,18 @@ function sized(amount: CapAmount, policy: Bounds, gpus: readonly SharedGpu[]): M
   }
 }
 
+/** A quantity that has no fraction must not lift the one that the policy has: the policy's own stays. */
+function withOwnFraction(wished: MemoryCap, { thousandths, ceiling, findings }: MemoryCap): MemoryCap {
+  if (wished.thousandths !== undefined || thousandths === undefined) return wished;
+  const highest = ceiling.thousandths ?? thousandths;
+  return { ...wished, thousandths, ceiling: { ...wished.ceiling, thousandths: highest }, findings };
+}
+
 function ofQuantity(mib: number, text: string, policy: Bounds, gpus: readonly SharedGpu[]): MemoryCap {
   const totals = new Set(gpus.map((gpu) => gpu.totalMiB));
   const [total] = totals;
   const size = { mib, ...(totals.size === 1 && total ? { thousandths: fraction(mib, total) } : {}) };
-  const findings =
-    size.thousandths || !takesFractions(policy)
-      ? []
-      : [
-          notComputable(
-            policy.field,
-            `${text} cannot be given as a fraction: ${total === undefined ? 'no node tells the memory of its GPUs' : `GPUs that the pod can reach differ (${products(gpus)})`}`,
-            'JAX and other frameworks that take a fraction are not capped; pin the product with a node selector.',
-          ),
-        ];
+  const findings = size.thousandths || !takesFractions(policy) ? [] : [withoutFraction(policy, text, gpus)];
   return { ...positive(size), basis: text, ceiling: positive(size), findings };
 }
 
@@ -232,8 +230,20 @@ function ofFallback(policy: Bounds, wanted = 'auto'): MemoryCap {
     mib,
     basis: `fallback: ${mib}Mi`,
     ceiling: policy.maxMiB === undefined ? {} : { mib: policy.maxMiB },
-    findings: [],
+    findings: takesFractions(policy) ? [withoutFraction(policy, `the fallback ${mib}Mi`, [])] : [],
   };
+}
+
+function withoutFraction(policy: Bounds, text: string, gpus: readonly SharedGpu[]): Finding {
+  const why =
+    gpus.length === 0
+      ? 'no node tells the memory of its GPUs'
+      : `GPUs that the pod can reach differ (${products(gpus)})`;
+  return notComputable(
+    policy.field,
+    `${text} cannot be given as a fraction: ${why}`,
+    'JAX and other frameworks that take a fraction are not capped; pin the product with a node selector.',
+  );
 }
 
 function takesFractions(policy: Bounds): boolean {

@@ -45,11 +45,12 @@ export interface Context {
 }
 
 /**
- * One rule in one file. `needs` says when it is asked: `arithmetic` always; `guard` wherever a policy governs, broken or
- * not; `policy` only with a policy that was understood, and not for pods that are left to another scheduler.
+ * One rule in one file. `needs` says when it is asked: `arithmetic` always; `namespace` wherever a policy governs, broken or
+ * not; `guard` likewise, but not for pods that are left to another scheduler, which hands out GPUs in its own way; `policy` only
+ * with a policy that was understood, and not for those pods either.
  */
 export interface Rule {
-  readonly needs: 'arithmetic' | 'guard' | 'policy';
+  readonly needs: 'arithmetic' | 'namespace' | 'guard' | 'policy';
   readonly check: (context: Context) => Iterable<Finding | Change>;
 }
 

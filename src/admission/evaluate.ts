@@ -94,6 +94,7 @@ export function evaluate(request: PodRequest, policy: EffectivePolicy, snapshot:
 
 function applies({ needs }: Rule, { policy, leftTo }: Context): boolean {
   if (needs === 'arithmetic') return true;
-  if (needs === 'guard') return policy.governed || policy.warnings.length > 0;
-  return policy.governed && policy.problems.length === 0 && leftTo === undefined;
+  if (needs === 'namespace') return policy.governed || policy.warnings.length > 0;
+  if (!policy.governed || leftTo !== undefined) return false;
+  return needs === 'guard' || policy.problems.length === 0;
 }

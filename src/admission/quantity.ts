@@ -51,11 +51,15 @@ export function parseQuantity(text: string): Quantity | undefined {
   return { text, nano: negative ? -magnitude : magnitude };
 }
 
+/** What strings.TrimSpace trims and can stand in a JSON string as it is; JavaScript's own trim differs in U+0085 and U+FEFF. */
+const SPACES =
+  /^[ \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[ \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
+
 /** The quantity of a JSON value as Quantity.UnmarshalJSON takes it: strings (spaces around trimmed) and bare numbers. */
 export function quantityFromJson(value: unknown): Quantity | undefined {
   if (typeof value === 'number') return parseQuantity(String(value));
   if (typeof value !== 'string') return undefined;
-  return parseQuantity(value.trim());
+  return parseQuantity(value.replace(SPACES, ''));
 }
 
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {

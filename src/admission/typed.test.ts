@@ -18,7 +18,7 @@ it.each<[string, unknown, unknown, string | undefined]>([
   ['a value that is no quantity', pod('half'), '500m', undefined],
   ['a decoded value that is no quantity', pod('half'), 'half', undefined],
   ['an init container', pod(0.5, 'initContainers'), '500m', '0.5'],
-  ['line breaks around it', pod('\n0.5\n'), '500m', ' 0.5 '],
+  ['spaces around it', pod(' 0.5 '), '500m', ' 0.5 '],
   ['a long spelling', pod(`0.5${'0'.repeat(99)}`), '500m', `0.5${'0'.repeat(37)}...`],
 ])('the typed spelling: %s', (_, typed, decoded, want) => {
   expect(ask(applied(JSON.stringify(typed)), decoded)).toBe(want);

@@ -73,6 +73,8 @@ export function normalProfile(text: string): string {
 /** go-nvlib pkg/nvlib/device/mig_profile.go: `[<C>c.]<G>g.<GB>gb[(+|-)attr[,attr]]`. */
 const GRAMMAR = /^(?:(\d+)c\.)?(\d+)g\.(\d+)gb(?:([.-])([a-z][a-z0-9.]*))?$/;
 
+const SHAPES: readonly Shape[] = [...boardsByProfile.keys()].sort().map(shapeOf);
+
 /** Why a profile can't be used, as the end of a sentence that starts with the profile; undefined when a board has it. */
 export function profileProblem(profile: string): string | undefined {
   const parts = GRAMMAR.exec(profile);
@@ -91,18 +93,27 @@ export function problemCode(problem: string): 'GPU101' | 'GPU113' {
 
 /** The real profiles nearest to one of valid grammar: by slices, then size, then variant. */
 function nearestProfiles(profile: string): readonly string[] {
-  const ranked = [...boardsByProfile.keys()]
-    .map((candidate) => ({ candidate, away: profileDistance(profile, candidate) }))
-    .sort((a, b) => a.away - b.away || a.candidate.localeCompare(b.candidate));
-  const best = ranked[0]?.away;
-  return ranked.filter(({ away }) => away === best).map(({ candidate }) => candidate);
+  const wanted = shapeOf(profile);
+  const distances = SHAPES.map((shape) => ({ profile: shape.profile, away: distance(wanted, shape) }));
+  const best = Math.min(...distances.map(({ away }) => away));
+  return distances.filter(({ away }) => away === best).map((nearest) => nearest.profile);
 }
 
-function profileDistance(a: string, b: string): number {
-  const [, , aSlices = '0', aMemory = '0', , aVariant = ''] = GRAMMAR.exec(a) ?? [];
-  const [, , bSlices = '0', bMemory = '0', , bVariant = ''] = GRAMMAR.exec(b) ?? [];
-  const apart = Math.abs(Number(aSlices) - Number(bSlices)) * 1000 + Math.abs(Number(aMemory) - Number(bMemory)) * 2;
-  return apart + (aVariant === bVariant ? 0 : 1);
+interface Shape {
+  readonly profile: string;
+  readonly slices: number;
+  readonly memory: number;
+  readonly variant: string;
+}
+
+function shapeOf(profile: string): Shape {
+  const [, , slices = '0', memory = '0', , variant = ''] = GRAMMAR.exec(profile) ?? [];
+  return { profile, slices: Number(slices), memory: Number(memory), variant };
+}
+
+function distance(a: Shape, b: Shape): number {
+  const variant = a.variant === b.variant ? 0 : 1;
+  return Math.abs(a.slices - b.slices) * 1000 + Math.abs(a.memory - b.memory) * 2 + variant;
 }
 
 function describeProfile(profile: string): string {

@@ -53,7 +53,8 @@ export function readLabels(labels: Readonly<Record<string, string>>): ReadLabels
   for (const key of Object.keys(labels)
     .filter((name) => name.startsWith(PREFIX))
     .sort()) {
-    const value = String(labels[key] ?? '');
+    const text: unknown = labels[key];
+    const value = typeof text === 'string' ? text : '';
     const reader = Object.hasOwn(READERS, key.slice(PREFIX.length)) ? READERS[key.slice(PREFIX.length)] : undefined;
     const where = `namespace label ${key}`;
     if (!reader) {

@@ -14,22 +14,28 @@ export interface Subject {
 /** kubectl drops control characters' whole warning, and cuts every warning to this when there are many (warning.go). */
 const LONGEST_WARNING = 256;
 const MOST_WARNINGS = 8;
+/** More would only hide the first ones; nobody reads megabytes. */
+export const MOST_PROBLEMS = 20;
+/** Of a pod: a DNS subdomain. */
+const LONGEST_NAME = 253;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** The one message of a denial: every problem of the pod, each with place, reason, fix and code. */
 export function denialText(subject: Subject, policy: EffectivePolicy, denials: readonly Finding[]): string {
   const count = denials.length === 1 ? '1 problem' : `${denials.length} problems`;
-  const name = subject.name === '' ? '' : ` "${shown(subject.name)}"`;
+  const name = subject.name === '' ? '' : ` "${shown(subject.name, LONGEST_NAME)}"`;
   const governed = policy.name ? `policy "${policy.name}", ` : '';
   const head = `gpugate: ${count} with the GPU request of ${subject.kind}${name} (${governed}namespace ${subject.namespace})`;
-  return [head, ...denials.map((finding) => ` - ${findingText(finding)}`)].join('\n');
+  const told = denials.slice(0, MOST_PROBLEMS).map((finding) => ` - ${findingText(finding)}`);
+  const more = denials.length > MOST_PROBLEMS ? [` - and ${denials.length - MOST_PROBLEMS} more`] : [];
+  return [head, ...told, ...more].join('\n');
 }
 
 /** `GPU002 spec.containers[0] "infer": nvidia.com/gpu is 0.5; ... Ask for 1.` */
 export function findingText({ code, container, field, message, fix }: Finding): string {
-  const place = container ? `${container.field} "${shown(container.name)}"` : field;
+  const place = container ? `${container.field} "${shown(container.name, LONGEST_NAME)}"` : field;
   // Names of resources and keys are the user's, and may hold line breaks that would fake another line.
-  return `${code} ${place}: ${message} ${fix}`.replace(CONTROL, ' ');
+  return oneLine(`${code} ${place}: ${message} ${fix}`);
 }
 
 /** The warnings of a decision, each of at most 256 characters without control characters, and few. */
@@ -56,15 +62,21 @@ function changesText(changes: readonly Change[]): string {
   const told = new Map<string, Set<string>>();
   for (const change of changes) {
     if (change.type === 'set-annotation' || change.type === 'set-request') continue;
-    const of = 'container' in change ? `${change.code} container "${shown(change.container.name)}"` : change.code;
+    const of =
+      'container' in change ? `${change.code} container "${shown(change.container.name, LONGEST_NAME)}"` : change.code;
     told.set(of, (told.get(of) ?? new Set()).add(change.reason));
   }
   return [...told].map(([of, reasons]) => `${of}: ${[...reasons].join(', ')}`).join('; ');
 }
 
+/** Without line breaks and other control characters. */
+export function oneLine(text: string): string {
+  return text.replace(CONTROL, ' ');
+}
+
 /** One line of at most 256 runes, which Go counts as code points. */
 export function warningLine(text: string): string {
-  const line = text.replace(CONTROL, ' ');
+  const line = oneLine(text);
   if (line.length <= LONGEST_WARNING) return line;
   const runes = [...line];
   return runes.length <= LONGEST_WARNING ? line : `${runes.slice(0, LONGEST_WARNING - 3).join('')}...`;

@@ -4,7 +4,7 @@ import type { Census } from '../policy/census.ts';
 import type { PolicyProblem } from '../policy/policy.ts';
 import { DEFAULT_POLICY, type PolicySet, resolvePolicy } from '../policy/resolve.ts';
 import { type FieldProblem, readPolicy } from '../policy/stored.ts';
-import { warningLine } from '../report/denial.ts';
+import { oneLine, warningLine } from '../report/denial.ts';
 import { type Judgement, UNTOUCHED } from './judgement.ts';
 
 /** What settings are judged beside. */
@@ -48,8 +48,8 @@ function judgePolicy({ name, object }: AdmissionRequest, { policies }: Settings)
 
 function refused(name: string, problems: readonly FieldProblem[]): Judgement {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  const lines = problems.map(({ code, field, message }) => ` - ${code} ${field}: ${message}`);
-  const message = [`gpugate: ${count} with GpuPolicy "${name}"`, ...lines].join('\n');
+  const lines = problems.map(({ code, field, message }) => ` - ${oneLine(`${code} ${field}: ${message}`)}`);
+  const message = [`gpugate: ${count} with GpuPolicy "${oneLine(name)}"`, ...lines].join('\n');
   const causes = problems.map(({ code, ...problem }) => ({ reason: code, ...problem }));
   return {
     ...UNTOUCHED,

@@ -16,7 +16,7 @@ import type { PolicySource } from '../policy/files.ts';
 import type { EffectivePolicy } from '../policy/policy.ts';
 import { NO_POLICY, renamesGpus } from '../policy/policy.ts';
 import { DEFAULT_POLICY, type PolicySet, resolvePolicy } from '../policy/resolve.ts';
-import { denialText, findingText, type Subject, warningLine, warningLines } from '../report/denial.ts';
+import { denialText, findingText, MOST_PROBLEMS, type Subject, warningLine, warningLines } from '../report/denial.ts';
 import { judgeSettings, type Settings } from './judge-settings.ts';
 import { type Judgement, UNTOUCHED } from './judgement.ts';
 
@@ -169,7 +169,7 @@ function judgementOf(
         code: 403,
         reason: 'Forbidden',
         message: denialText(subject, policy, denials),
-        causes: denials.map((finding) => ({
+        causes: denials.slice(0, MOST_PROBLEMS).map((finding) => ({
           reason: finding.code,
           message: findingText(finding),
           field: finding.field,

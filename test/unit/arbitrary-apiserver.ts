@@ -220,7 +220,7 @@ function gpuQuantities(list: Json | null | undefined): ReadonlyMap<string, GoQua
 }
 
 /** Why gpugate may judge the GPUs of a pod otherwise than the API server (docs/quantities.md). */
-export type Exception = 'below a milli' | 'beyond 64 bits' | 'null' | 'spaces';
+export type Exception = 'below a milli' | 'beyond 64 bits' | 'null';
 
 export function exceptionsOf(pod: unknown): ReadonlySet<Exception> {
   const { spec } = pod as { spec: { containers: { resources?: { limits?: Json; requests?: Json } }[] } };
@@ -232,7 +232,6 @@ export function exceptionsOf(pod: unknown): ReadonlySet<Exception> {
     ]) {
       if (!gpuResource(name, [EXTRA_GPU])) continue;
       if (value === null) found.add('null');
-      if (typeof value === 'string' && value.trim() !== value.replace(SPACE, '')) found.add('spaces');
       const quantity = goQuantity(value);
       if (!quantity) continue;
       if (compared(quantity, decoded(quantity)) !== 0) found.add('below a milli');

@@ -91,12 +91,16 @@ export async function openScenario(folder: string, subResource?: string): Promis
   return { input, ask: (webhook, object) => judge(webhook, requestFor(object, namespace, subResource, old)) };
 }
 
-function objectsOf(text: string): readonly KubernetesObject[] {
+interface Manifest extends KubernetesObject {
+  readonly kind?: string;
+}
+
+function objectsOf(text: string): readonly Manifest[] {
   return parseAllDocuments(text).map((document) => document.toJS());
 }
 
 /** What a cluster would tell, read from the objects as the watches read them. An object without a namespace is in the scenario's. */
-function extrasOf(objects: (base: string) => readonly KubernetesObject[] | undefined, namespace: string): Extras {
+function extrasOf(objects: (base: string) => readonly Manifest[] | undefined, namespace: string): Extras {
   const limits = objects('limits.yaml')?.map((object): Limits => {
     const reduced = object.kind === 'LimitRange' ? limitRangeOf(object) : quotaOf(object);
     return { ...reduced, namespace: object.metadata?.namespace ?? namespace };

@@ -5,7 +5,10 @@ import { differences, loadScenario, patched, scenarioNames } from './scenario.ts
 describe('scenarios', () => {
   it('show every code', async () => {
     const scenarios = await Promise.all(scenarioNames().map(loadScenario));
-    const shown = scenarios.flatMap(({ expected }) => [...expected.findings.map(({ code }) => code), ...expected.changes]);
+    const shown = scenarios.flatMap(({ expected }) => [
+      ...expected.findings.map(({ code }) => code),
+      ...expected.changes,
+    ]);
     expect(Object.keys(CODES).filter((code) => !shown.includes(code))).toEqual([]);
   });
 

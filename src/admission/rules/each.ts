@@ -44,9 +44,9 @@ export function found(
 }
 
 /** A JSON value as people would write it, cut to what a message can hold. */
-export function shown(value: unknown): string {
+export function shown(value: unknown, longest = 40): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  return cut(text.replace(/[\p{Cc}\p{Cf}]/gu, ' '), 40);
+  return cut(text.replace(/[\p{Cc}\p{Cf}]/gu, ' '), longest);
 }
 
 function cut(text: string, length: number): string {

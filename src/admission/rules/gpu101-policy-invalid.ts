@@ -11,7 +11,7 @@ import { shown } from './each.ts';
  * with its name until it is corrected. Unknown labels are warnings.
  */
 export const policyInvalid: Rule = {
-  needs: 'guard',
+  needs: 'namespace',
   *check(context) {
     const { policy } = context;
     // A container that names devices by variable wants a GPU too, and the broken label may be the one that forbids it.

@@ -12,7 +12,16 @@ const wish = (value: string) => pod(asking(ONE_GPU), {}, { 'gpugate.dev/memory-c
 table('GPU143', {
   'auto with a node is computed': { pod: one, policy: cap({ amount: 'auto' }), nodes: [T4], want: [] },
   'auto without a node is not': { pod: one, policy: cap({ amount: 'auto' }), want: warned },
-  'auto with a fallback is answered by it': { pod: one, policy: cap({ amount: 'auto', fallback: '4Gi' }), want: [] },
+  'auto with a fallback is answered by it, in MiB only': {
+    pod: one,
+    policy: cap({ amount: 'auto', fallback: '4Gi' }),
+    want: warned,
+  },
+  'which is nothing to tell where no framework takes a fraction': {
+    pod: one,
+    policy: cap({ amount: 'auto', fallback: '4Gi', frameworks: ['cupy'] }),
+    want: [],
+  },
   'shares that differ are told': {
     pod: one,
     policy: cap({ amount: 'auto' }),

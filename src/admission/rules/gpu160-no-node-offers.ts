@@ -26,32 +26,32 @@ export const noNodeOffers: Rule = {
         severity: 'warning',
         field: fieldPath([...pod.path, 'spec']),
         value: resource,
-        ...told(resource, total, most, [...largest.keys()]),
+        ...told(resource, total, most, offered(largest)),
       };
     }
   },
 };
 
+/** Names with units behind them; one that a device plugin gave up stays behind with zero. */
+function offered(largest: ReadonlyMap<string, bigint>): readonly string[] {
+  return [...largest].filter(([, units]) => units > 0n).map(([name]) => name);
+}
+
 function told(
   resource: string,
   total: bigint,
   most: bigint | undefined,
-  offered: readonly string[],
+  others: readonly string[],
 ): Pick<Finding, 'message' | 'fix'> {
   if (most === undefined) {
-    const near = closest(resource, offered);
-    const others = [
-      near,
-      ...offered.filter((name) => name !== near).sort((a, b) => distance(resource, a) - distance(resource, b)),
-    ];
     return {
-      message: `no node offers ${resource}; nodes offer ${others.length === 1 ? 'only ' : ''}${others.slice(0, 4).join(', ')}${others.length > 4 ? ', ...' : ''}.`,
+      message: `no node offers ${resource}${nearest(resource, others)}.`,
       fix: 'The pod stays Pending until one does; an autoscaler may not know the name.',
     };
   }
   if (most === 0n) {
     return {
-      message: `every node that advertises ${resource} has 0 of it.`,
+      message: `every node that advertises ${resource} has 0 of it${nearest(resource, others)}.`,
       fix: 'Look at the device plugin on the nodes; until it is well the pod stays Pending.',
     };
   }
@@ -59,4 +59,13 @@ function told(
     message: `the pod takes ${total} ${resource}, and the largest node has ${most}.`,
     fix: `Ask for at most ${most} in one pod.`,
   };
+}
+
+/** What the nodes offer instead, as the end of a sentence; the nearest name comes first. */
+function nearest(resource: string, others: readonly string[]): string {
+  if (others.length === 0) return '';
+  const near = closest(resource, others);
+  const rest = others.filter((name) => name !== near).sort((a, b) => distance(resource, a) - distance(resource, b));
+  const more = rest.length > 3 ? ', ...' : '';
+  return `; nodes offer ${rest.length === 0 ? 'only ' : ''}${[near, ...rest.slice(0, 3)].join(', ')}${more}`;
 }

@@ -3,7 +3,7 @@ import { fieldPath } from '../pod.ts';
 
 /** GPU170: the policy leaves pods of this scheduler alone, since it shares GPUs in its own way. Arithmetic is still judged. */
 export const otherScheduler: Rule = {
-  needs: 'guard',
+  needs: 'namespace',
   *check({ leftTo, pod }) {
     if (leftTo === undefined) return;
     yield {
