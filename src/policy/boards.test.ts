@@ -52,10 +52,29 @@ describe('profiles that no board has', () => {
 describe('usable memory', () => {
   it.each([
     ['1g.5gb', 4864],
-    ['1g.10gb', 9536],
-    ['7g.141gb', 144384],
+    ['1g.10gb', 9728],
+    ['1g.18gb', 15667],
+    ['7g.141gb', 143360],
     ['9g.99gb', undefined],
-  ])('%s: %s MiB', (profile, mib) => {
+  ])('%s: %s MiB on any board', (profile, mib) => {
     expect(usableMiB(profile)).toBe(mib);
+  });
+
+  // What nvidia-smi mig -lgip shows in GiB on such a board (sources are in the data).
+  it.each([
+    ['NVIDIA-H100-PCIe', '1g.10gb', 9.75],
+    ['NVIDIA-H100-PCIe', '7g.80gb', 79.25],
+    ['NVIDIA-H100-NVL', '1g.12gb', 10.625],
+    ['NVIDIA-H100-NVL', '2g.24gb', 21.5],
+    ['NVIDIA-GH200-480GB', '1g.12gb', 11],
+    ['NVIDIA-H200', '1g.18gb', 16],
+    ['NVIDIA-H200', '2g.35gb', 32.5],
+    ['NVIDIA-B300-SXM6-AC', '1g.34gb', 33.75],
+    ['NVIDIA-GB300', '1g.35gb', 30],
+    ['NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition', '1g.24gb', 23.125],
+  ])('is never more than a %s gives in %s', (product, profile, gib) => {
+    const usable = usableMiB(profile, [product]) ?? 0;
+    expect(usable).toBeLessThanOrEqual(gib * 1024);
+    expect(usable).toBeGreaterThan(gib * 1024 * 0.85);
   });
 });

@@ -22,6 +22,7 @@ describe('documents that are policies', () => {
     ['MIG', { sharing: 'mig', mig: { profile: '1g.10gb', allowedProfiles: ['1g.10gb', '2g.20gb'], multiple: 'warn' } }],
     ['a profile in any spelling', { sharing: 'mig', mig: { profile: 'mig-1g.10gb+me' } }],
     ['time-slicing', slicing({ timeSlicing: { resource: 'nvidia.com/gpu.shared', multiple: 'deny' } })],
+    ['shared slices', slicing({ timeSlicing: { resource: 'nvidia.com/mig-1g.10gb.me.shared' } })],
     [
       'a cap with every field',
       capped({ max: '16Gi', reserve: '512Mi', fallback: '4Gi', frameworks: ['jax', 'hami-core'] }),
@@ -79,6 +80,16 @@ describe('mistakes name their field', () => {
       'a resource that is no share',
       slicing({ timeSlicing: { resource: 'amd.com/gpu' } }),
       ['spec.timeSlicing.resource'],
+    ],
+    [
+      'a share of a slice that no board has',
+      slicing({ timeSlicing: { resource: 'nvidia.com/mig-1g.11gb.shared' } }),
+      ['spec.timeSlicing.resource'],
+    ],
+    [
+      'shared slices under MPS, which the plugin refuses',
+      { sharing: 'mps', mps: { resource: 'nvidia.com/mig-1g.10gb.shared' } },
+      ['spec.mps.resource'],
     ],
     ['a cap without sharing', { memoryCap: { amount: 'auto' } }, ['spec.memoryCap']],
     ['a cap of exclusive GPUs', { sharing: 'exclusive', memoryCap: { amount: 'auto' } }, ['spec.memoryCap']],

@@ -51,7 +51,7 @@ const memoryCap = fc.record(
 );
 const sharedBlock = fc.record(
   {
-    resource: fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu.shared'),
+    resource: fc.constantFrom('nvidia.com/gpu', 'nvidia.com/gpu.shared', 'nvidia.com/mig-1g.10gb.shared'),
     multiple,
     requireSharedNode: fc.boolean(),
     products,

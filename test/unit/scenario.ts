@@ -8,6 +8,8 @@ import { type Extras, extendedResourceName, type Limits, limitRangeOf, quotaOf }
 import { openFiles } from '../../src/cluster/files.ts';
 import type { KubernetesObject } from '../../src/cluster/store.ts';
 import { readPolicies } from '../../src/policy/files.ts';
+import type { GpuPolicy } from '../../src/policy/schema.ts';
+import { isBroken } from '../../src/policy/stored.ts';
 import { createJudge, type Judgement } from '../../src/server/judge.ts';
 
 /**
@@ -70,6 +72,13 @@ export async function loadScenario(name: string): Promise<Scenario> {
   const folder = join(ROOT, name);
   const expected = expectedSchema.parse(parse(readFileSync(join(folder, 'expected.yaml'), 'utf8')));
   return { name, expected, ...(await openScenario(folder, expected.subResource)) };
+}
+
+/** The policies of a scenario, as an admin wrote them. */
+export async function policiesOf(name: string): Promise<readonly GpuPolicy[]> {
+  const file = join(ROOT, name, 'policy.yaml');
+  const policies = existsSync(file) ? [...(await readPolicies(file)).values()] : [];
+  return policies.flatMap((policy) => (isBroken(policy) ? [] : [policy]));
 }
 
 /** What a scenario's folder gives, without its expectation: the object under review, and whom to ask about it. */

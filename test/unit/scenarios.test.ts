@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CODES } from '../../src/admission/findings.ts';
-import { differences, loadScenario, patched, scenarioNames } from './scenario.ts';
+import { BOARDS } from '../../src/policy/boards.ts';
+import { differences, loadScenario, patched, policiesOf, scenarioNames } from './scenario.ts';
 
 describe('scenarios', () => {
   it('show every code', async () => {
@@ -10,6 +11,34 @@ describe('scenarios', () => {
       ...expected.changes,
     ]);
     expect(Object.keys(CODES).filter((code) => !shown.includes(code))).toEqual([]);
+  });
+
+  it('show every board', async () => {
+    const sets = await Promise.all(
+      scenarioNames()
+        .filter((name) => name.startsWith('board-'))
+        .map(policiesOf),
+    );
+    const products = sets.flat().flatMap(({ spec }) => spec.mig?.products ?? []);
+    const unseen = BOARDS.filter(({ match }) => !products.some((product) => match.some((name) => name.test(product))));
+    expect(unseen.map(({ names }) => names[0])).toEqual([]);
+  });
+
+  it('show every kind of sharing', async () => {
+    const specs = (await Promise.all(scenarioNames().map(policiesOf))).flat().map(({ spec }) => spec);
+    const kinds = specs.map(({ sharing, mig, timeSlicing }) =>
+      [sharing, mig?.exposure, timeSlicing?.resource].join(' '),
+    );
+    expect(kinds).toEqual(
+      expect.arrayContaining([
+        'exclusive  ',
+        'time-slicing  nvidia.com/gpu.shared',
+        'time-slicing  nvidia.com/mig-1g.10gb.shared',
+        'mps  ',
+        'mig resource ',
+        'mig selector ',
+      ]),
+    );
   });
 
   it.each(scenarioNames())('%s', async (name) => {

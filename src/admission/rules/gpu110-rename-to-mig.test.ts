@@ -49,7 +49,7 @@ table('GPU110', {
     want: [renamed('train', '1', 'nvidia.com/mig-2g.20gb')],
   },
   'a slice with exactly the wanted memory is taken': {
-    pod: pod(asking(ONE_GPU), {}, { 'gpugate.dev/min-memory': '9536Mi' }),
+    pod: pod(asking(ONE_GPU), {}, { 'gpugate.dev/min-memory': '9728Mi' }),
     policy: governed({ sharing: 'mig', mig: { profile: '1g.5gb', allowedProfiles: ['2g.20gb', '1g.10gb'] } }),
     want: [renamed('train', '1', 'nvidia.com/mig-1g.10gb')],
   },

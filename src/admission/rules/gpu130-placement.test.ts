@@ -22,6 +22,14 @@ table('GPU130', {
     pod: pod(one),
     want: [requires(notShared)],
   },
+  'nodes of shared slices are told by the label of the slices': {
+    policy: governed({
+      sharing: 'time-slicing',
+      timeSlicing: { resource: 'nvidia.com/mig-1g.10gb.shared', requireSharedNode: true },
+    }),
+    pod: pod(one),
+    want: [requires({ ...isShared, key: 'nvidia.com/mig-1g.10gb.sharing-strategy' })],
+  },
   'products are required under the names that feature discovery gives them': {
     policy: governed({ sharing: 'mig', mig: { profile: '1g.10gb', products: ['NVIDIA-A100-SXM4-80GB'] } }),
     pod: pod(one),

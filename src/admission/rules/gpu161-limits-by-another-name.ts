@@ -52,7 +52,7 @@ function* quotas(context: Context, from: string, to: string): Iterable<Finding> 
     ({ kind, resources }) => kind === 'LimitRange' && resources.includes(from) && !resources.includes(to),
   );
   if (range) {
-    const message = `LimitRange ${range.name} speaks of ${from}, and the pod takes ${to}.`;
+    const message = `LimitRange ${range.name} speaks of ${from}, and the pod takes ${to}; a max or min of the old name makes the API server refuse the pod.`;
     yield found(context, message, `Write ${to} there.`);
   }
 }
