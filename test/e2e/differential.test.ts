@@ -10,7 +10,7 @@ const POLICY = `
 apiVersion: gpugate.dev/v1alpha1
 kind: GpuPolicy
 metadata: { name: arithmetic }
-spec: { sharing: exclusive }
+spec: { visibleDevices: deny }
 `;
 
 /** Spellings of a count: common ones often, every shape that the Go parser reads, and much that it does not. */

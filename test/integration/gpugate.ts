@@ -48,10 +48,10 @@ export function gpugate(args: readonly string[], env: NodeJS.ProcessEnv = {}): P
 }
 
 /** A served gpugate, in a process of its own, on free ports and with development certificates of its own. */
-export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}, main = MAIN) {
   const dir = await mkdtemp(join(tmpdir(), 'gpugate-'));
   const ports = ['--port', '0', '--metrics-port', '0', '--cert-dir', dir];
-  const child = start([MAIN, 'serve', ...ports, ...args], env);
+  const child = start([main, 'serve', ...ports, ...args], env);
   const ended = ending(child);
   const listening = new Promise<{ port: number; metricsPort: number }>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {

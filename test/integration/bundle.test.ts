@@ -1,0 +1,90 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundle } from '../../scripts/bundle.ts';
+import { issue } from '../../src/certificates/issue.ts';
+import { client } from './client.ts';
+import { node, serve } from './gpugate.ts';
+
+let dir: string;
+let main: string;
+
+// Outside the repository, where no node_modules is found on the way up.
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gpugate-bundle-'));
+  await bundle({ dir: join(dir, 'dist') });
+  main = join(dir, 'dist/gpugate.js');
+}, 60_000);
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+describe('the bundle', () => {
+  it('prints its version', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await node([main, 'version'])).toMatchObject({ code: 0, stdout: expect.stringContaining(version) });
+  });
+
+  it('makes certificates, becomes ready and answers a review', async () => {
+    const served = await serve([], {}, main);
+    const requests = client(served.port, served.ca);
+    try {
+      const ready = await requests.send({ method: 'GET', path: '/readyz' });
+      expect(ready).toMatchObject({ status: 200, text: expect.stringContaining('\nready\n') });
+      const review = await readFile(new URL('../reviews/pod-create-fraction.json', import.meta.url), 'utf8');
+      const { text } = await requests.send({ headers: { 'content-type': 'application/json' }, body: review });
+      expect(JSON.parse(text).response).toMatchObject({ allowed: false, status: { code: 403 } });
+    } finally {
+      requests.close();
+      await served.remove();
+    }
+  });
+
+  it('watches a cluster over TLS', async () => {
+    const { ca, certificate, key } = await issue(new Date());
+    const api = createServer({ cert: certificate, key }, (request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      if (request.url?.includes('watch')) response.flushHeaders();
+      else response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] }));
+    });
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+    const kubeconfig = join(dir, 'kubeconfig');
+    await writeFile(kubeconfig, kubeconfigOf((api.address() as AddressInfo).port, ca));
+    const served = await serve(['--kubeconfig', kubeconfig], {}, main);
+    try {
+      const ready = () => fetch(`http://127.0.0.1:${served.metricsPort}/readyz`);
+      await expect.poll(async () => (await ready()).text(), { timeout: 10_000 }).toContain('[+] cluster\n');
+    } finally {
+      await served.remove();
+      api.closeAllConnections();
+      api.close();
+    }
+  });
+
+  it('names the licence of every package in it', async () => {
+    const text = await readFile(join(dir, 'dist/licences.txt'), 'utf8');
+    for (const name of ['fastify', '@kubernetes/client-node', 'zod'])
+      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    expect(text).not.toContain('licence not named');
+  });
+
+  it('is text that V8 keeps in one byte a character', async () => {
+    for (const file of (await readdir(join(dir, 'dist'))).filter((name) => name.endsWith('.js'))) {
+      expect(/^[\0-\x7f]*$/.test(await readFile(join(dir, 'dist', file), 'utf8')), file).toBe(true);
+    }
+  });
+});
+
+function kubeconfigOf(port: number, ca: string): string {
+  const cluster = {
+    server: `https://127.0.0.1:${port}`,
+    'certificate-authority-data': Buffer.from(ca).toString('base64'),
+  };
+  return JSON.stringify({
+    clusters: [{ name: 'a', cluster }],
+    users: [{ name: 'a', user: { token: 'a-token' } }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    'current-context': 'a',
+  });
+}
