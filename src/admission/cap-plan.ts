@@ -1,5 +1,5 @@
 import { type CapVariable, capVariables } from '../policy/cap-variables.ts';
-import { type CapSize, cappedContainers, cappedUnits } from './cap.ts';
+import { type CapSize, cappedUnits } from './cap.ts';
 import { capValue, standing } from './cap-values.ts';
 import type { Context } from './context.ts';
 import { type ContainerView, type EnvEntry, envEntry } from './pod.ts';
@@ -26,7 +26,7 @@ export function capSteps(context: Context): readonly CapStep[] {
   const cap = context.cap();
   if (!policy.memoryCap || (cap.mib === undefined && cap.thousandths === undefined)) return [];
   const variables = capVariables(policy.memoryCap.frameworks, policy.sharing === 'mps');
-  return cappedContainers(context).flatMap((container) => {
+  return context.capped().flatMap((container) => {
     const capped = variables.some((variable) => present(container, variable).length > 0);
     return variables.flatMap((variable) => stepsFor(context, container, variable, !capped));
   });

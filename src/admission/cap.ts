@@ -48,7 +48,7 @@ function cappedAsks(context: Context, container: ContainerView): readonly GpuAsk
 /** The pod's memory cap, computed once. Without `mib` and `thousandths` there is none; findings say why. */
 export function memoryCap(context: Context): MemoryCap {
   const { policy, pod } = context;
-  const capped = cappedContainers(context);
+  const capped = context.capped();
   if (!policy.memoryCap || capped.length === 0) return none();
   const resources = new Set(capped.flatMap((container) => cappedResources(context, container)));
   const gpus = reachableSharedGpus(context, resources);

@@ -1,6 +1,6 @@
 import type { EffectivePolicy } from '../policy/policy.ts';
 import { migResource, WHOLE_GPU } from '../policy/resources.ts';
-import { type MemoryCap, memoryCap } from './cap.ts';
+import { cappedContainers, type MemoryCap, memoryCap } from './cap.ts';
 import type { Change, Finding } from './findings.ts';
 import { type Originals, readOriginals } from './originals.ts';
 import { type Placement, placementOf } from './placement.ts';
@@ -24,6 +24,12 @@ export interface PodRequest {
   readonly before?: unknown;
 }
 
+/** A GPU resource and the container that asks for it. */
+export interface AskAt {
+  readonly container: ContainerView;
+  readonly ask: GpuAsk;
+}
+
 /** What every rule reads. Derived facts are computed once, when a rule first asks. */
 export interface Context {
   readonly request: PodRequest;
@@ -32,6 +38,8 @@ export interface Context {
   readonly pod: PodView;
   /** The containers that are judged; for an ephemeral container UPDATE only the new ones. */
   readonly containers: readonly ContainerView[];
+  /** Every GPU resource of every judged container. */
+  readonly asks: readonly AskAt[];
   /** The pod is new (not an ephemeral container added to one that runs). */
   readonly whole: boolean;
   /** The scheduler that the policy leaves the pod to, if any. */
@@ -40,6 +48,8 @@ export interface Context {
   readonly originals: Originals;
   readonly profile: () => ChosenProfile;
   readonly placement: () => Placement;
+  /** The containers that get memory caps. */
+  readonly capped: () => readonly ContainerView[];
   readonly cap: () => MemoryCap;
   readonly typed: () => TypedValues;
 }
@@ -60,17 +70,22 @@ export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot
     request.before === undefined ? undefined : viewPod(request.before, request.path, snapshot.gpuResources);
   const running = before?.containers.filter((container) => container.role === 'ephemeral') ?? [];
   const known = new Set(running.map((container) => container.name));
+  const containers = before
+    ? pod.containers.filter((c) => c.role === 'ephemeral' && !known.has(c.name))
+    : pod.containers;
   const context: Context = {
     request,
     policy,
     snapshot,
     pod,
-    containers: before ? pod.containers.filter((c) => c.role === 'ephemeral' && !known.has(c.name)) : pod.containers,
+    containers,
+    asks: containers.flatMap((container) => container.gpus.map((ask) => ({ container, ask }))),
     whole: before === undefined,
     leftTo: policy.otherSchedulers.find((name) => name === pod.schedulerName),
     originals: readOriginals(pod.annotations),
     profile: once(() => chooseProfile(context)),
     placement: once(() => placementOf(context)),
+    capped: once(() => cappedContainers(context)),
     cap: once(() => memoryCap(context)),
     typed: once(() => typedValues(request.object ?? request.pod, request.path)),
   };

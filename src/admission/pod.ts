@@ -36,6 +36,8 @@ export interface GpuAsk {
   readonly resource: GpuResource;
   readonly limit?: Asked;
   readonly request?: Asked;
+  /** What `unitsAsked` says; kept, since nearly every rule asks. */
+  readonly units: bigint | undefined;
 }
 
 export interface Asked {
@@ -103,9 +105,9 @@ function viewContainer(
   const gpus = names.flatMap((name) => {
     const resource = gpuResource(name, extra);
     if (!resource) return [];
-    const limit = Object.hasOwn(limits, name) ? { limit: asked(limits[name]) } : {};
-    const request = Object.hasOwn(requests, name) ? { request: asked(requests[name]) } : {};
-    return [{ resource, ...limit, ...request }];
+    const limit = Object.hasOwn(limits, name) ? { limit: asked(limits[name]) } : undefined;
+    const request = Object.hasOwn(requests, name) ? { request: asked(requests[name]) } : undefined;
+    return [{ resource, ...limit, ...request, units: soundUnits(limit?.limit, request?.request) }];
   });
   return {
     role: role(container, list),
@@ -140,10 +142,14 @@ function viewEnv(env: unknown): readonly EnvEntry[] {
     if (!object || typeof object.name !== 'string') return [];
     const fromElsewhere = asObject(object.valueFrom) !== undefined;
     const value = fromElsewhere ? undefined : typeof object.value === 'string' ? object.value : '';
-    return [{ index, name: object.name, value }];
+    return [{ index, name: object.name, value, overridden: false }];
   });
-  const last = new Map(entries.map((entry) => [entry.name, entry.index]));
-  return entries.map((entry) => ({ ...entry, overridden: last.get(entry.name) !== entry.index }));
+  const later = new Set<string>();
+  for (const entry of entries.toReversed()) {
+    entry.overridden = later.has(entry.name);
+    later.add(entry.name);
+  }
+  return entries;
 }
 
 /** The entry that counts for a name: the last one. */
@@ -151,12 +157,16 @@ export function envEntry(container: ContainerView, name: string): EnvEntry | und
   return container.env.findLast((entry) => entry.name === name);
 }
 
+const IDENTIFIER = /^[A-Za-z][A-Za-z0-9]*$/;
+
 /** `spec.containers[0]` for ['spec', 'containers', 0]; keys that are no identifiers stand in brackets. */
 export function fieldPath(path: readonly (string | number)[]): string {
-  return path
-    .map((part) => (typeof part === 'number' || !/^[A-Za-z][A-Za-z0-9]*$/.test(part) ? `[${part}]` : `.${part}`))
-    .join('')
-    .replace(/^\./, '');
+  let text = '';
+  for (const part of path) {
+    if (typeof part === 'number' || !IDENTIFIER.test(part)) text += `[${part}]`;
+    else text += text === '' ? part : `.${part}`;
+  }
+  return text;
 }
 
 /**
@@ -164,10 +174,14 @@ export function fieldPath(path: readonly (string | number)[]): string {
  * absent. Undefined otherwise; the arithmetic rules say why.
  */
 export function unitsAsked(ask: GpuAsk): bigint | undefined {
-  const limit = ask.limit?.quantity;
-  if (!limit || !isWhole(limit) || limit.nano < 0n) return undefined;
-  if (ask.request && ask.request.quantity?.nano !== limit.nano) return undefined;
-  return wholeUnits(limit);
+  return ask.units;
+}
+
+function soundUnits(limit: Asked | undefined, request: Asked | undefined): bigint | undefined {
+  const quantity = limit?.quantity;
+  if (!quantity || !isWhole(quantity) || quantity.nano < 0n) return undefined;
+  if (request && request.quantity?.nano !== quantity.nano) return undefined;
+  return wholeUnits(quantity);
 }
 
 /** True if the container asks for at least one GPU, soundly or not. */

@@ -108,6 +108,8 @@ function fitsInt64(value: bigint): boolean {
 
 /** |value| in nano, rounded away from zero. */
 function scaled(whole: string, fraction: string, power: Power): bigint {
+  // As nearly every count of GPUs is written.
+  if (fraction === '' && power.base === 10 && power.exponent === 0 && whole.length < 10) return BigInt(whole) * NANO;
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   if (digits === '') return 0n;
   const tens = 9 - fraction.length + (power.base === 10 ? power.exponent : 0);

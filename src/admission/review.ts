@@ -10,10 +10,10 @@ const optionalText = z
   .nullish()
   .transform((value) => value ?? undefined);
 
-/** The parts of an AdmissionRequest that are read. Loose: fields of newer API servers pass by. */
-const requestSchema = z.looseObject({
+/** The parts of an AdmissionRequest that are read. Fields of newer API servers are passed over. */
+const requestSchema = z.object({
   uid: z.string().min(1),
-  kind: z.looseObject({ group: z.string().default(''), version: z.string().default(''), kind: z.string() }),
+  kind: z.object({ group: z.string().default(''), version: z.string().default(''), kind: z.string() }),
   subResource: optionalText,
   name: optionalText,
   namespace: optionalText,
@@ -24,7 +24,7 @@ const requestSchema = z.looseObject({
     .boolean()
     .nullish()
     .transform((value) => value ?? false),
-  userInfo: z.looseObject({ username: z.string().optional() }).nullish(),
+  userInfo: z.object({ username: z.string().optional() }).nullish(),
 });
 
 export type AdmissionRequest = z.output<typeof requestSchema>;
@@ -87,20 +87,15 @@ export function readReview(body: unknown): ReviewRead {
 /** The AdmissionReview that answers a request. A patch stands only in an answer that allows. */
 export function writeReview(apiVersion: string, uid: string, answer: Answer): object {
   const { allowed, warnings, patch, auditAnnotations } = answer;
-  return {
-    apiVersion,
-    kind: 'AdmissionReview',
-    response: {
-      uid,
-      allowed,
-      ...(allowed ? {} : { status: statusOf(answer) }),
-      ...(allowed && patch && patch.length > 0
-        ? { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
-        : {}),
-      ...(warnings.length > 0 ? { warnings } : {}),
-      ...(Object.keys(auditAnnotations).length > 0 ? { auditAnnotations } : {}),
-    },
-  };
+  const response: Record<string, unknown> = { uid, allowed };
+  if (!allowed) response.status = statusOf(answer);
+  if (allowed && patch && patch.length > 0) {
+    response.patchType = 'JSONPatch';
+    response.patch = Buffer.from(JSON.stringify(patch)).toString('base64');
+  }
+  if (warnings.length > 0) response.warnings = warnings;
+  if (Object.keys(auditAnnotations).length > 0) response.auditAnnotations = auditAnnotations;
+  return { apiVersion, kind: 'AdmissionReview', response };
 }
 
 function statusOf({ code = 403, reason = 'Forbidden', message = '', causes = [] }: Answer): object {

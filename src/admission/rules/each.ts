@@ -1,12 +1,10 @@
-import type { Context } from '../context.ts';
+import type { AskAt, Context } from '../context.ts';
 import type { Code, ContainerAt, Finding, Severity } from '../findings.ts';
 import { type Asked, type ContainerView, fieldPath, type GpuAsk } from '../pod.ts';
 
 /** Every GPU resource of every judged container. */
-export function* eachAsk(context: Context): Iterable<{ container: ContainerView; ask: GpuAsk }> {
-  for (const container of context.containers) {
-    for (const ask of container.gpus) yield { container, ask };
-  }
+export function eachAsk(context: Context): readonly AskAt[] {
+  return context.asks;
 }
 
 /** Every value that stands for a GPU resource, limits before requests as the API server reads them. */

@@ -15,16 +15,18 @@ export const outOfRange: Rule = {
       const list = ask.limit ? 'limits' : 'requests';
       const quantity = (ask.limit ?? ask.request)?.quantity;
       if (!quantity) continue;
+      const negative = quantity.nano < 0n;
+      if (!negative && !(isWhole(quantity) && wholeUnits(quantity) > MOST)) continue;
       const value = shown(quantity.text);
       const details = { field: resourceField(container, list, ask.resource.name), value };
-      if (quantity.nano < 0n) {
+      if (negative) {
         yield found('GPU003', 'error', container, {
           ...details,
           message: `${ask.resource.name} is ${value}; a count can't be negative.`,
           fix: 'Ask for 1 or more, or remove the line.',
           refusedAnyway: true,
         });
-      } else if (isWhole(quantity) && wholeUnits(quantity) > MOST) {
+      } else {
         yield found('GPU003', context.policy.governed ? 'error' : 'warning', container, {
           ...details,
           message: `${ask.resource.name} is ${value}, more GPUs than any machine has.`,

@@ -1,5 +1,5 @@
 import { capVariables, USELESS_VARIABLES } from '../../policy/cap-variables.ts';
-import { cappedContainers } from '../cap.ts';
+import type { EffectivePolicy } from '../../policy/policy.ts';
 import { standing } from '../cap-values.ts';
 import type { Context, Rule } from '../context.ts';
 import { type ContainerView, envEntry, fieldPath } from '../pod.ts';
@@ -8,12 +8,13 @@ import { found, shown } from './each.ts';
 const MPS_LIMIT = 'CUDA_MPS_PINNED_DEVICE_MEM_LIMIT';
 const HAMI_LIMIT = 'CUDA_DEVICE_MEMORY_LIMIT';
 const JAX_NAMES = ['XLA_PYTHON_CLIENT_MEM_FRACTION', 'XLA_CLIENT_MEM_FRACTION'] as const;
+const SUSPECTS = new Set<string>([MPS_LIMIT, HAMI_LIMIT, ...JAX_NAMES, ...Object.keys(USELESS_VARIABLES)]);
 
 /** GPU144: a cap variable of the user's that can't do here what it is meant to. */
 export const capCannotWork: Rule = {
   needs: 'policy',
   *check(context) {
-    for (const container of cappedContainers(context)) {
+    for (const container of context.capped()) {
       for (const { name, why, fix } of useless(context, container)) {
         const entry = envEntry(container, name);
         yield found('GPU144', 'warning', container, {
@@ -29,7 +30,8 @@ export const capCannotWork: Rule = {
 
 function* useless(context: Context, container: ContainerView): Iterable<{ name: string; why: string; fix: string }> {
   const { policy } = context;
-  const names = new Set(container.env.map((entry) => entry.name));
+  const names = new Set(container.env.map((entry) => entry.name).filter((name) => SUSPECTS.has(name)));
+  if (names.size === 0) return;
   if (names.has(MPS_LIMIT) && policy.sharing !== 'mps') {
     yield {
       name: MPS_LIMIT,
@@ -37,12 +39,8 @@ function* useless(context: Context, container: ContainerView): Iterable<{ name: 
       fix: 'Remove it.',
     };
   }
-  // Where the policy itself sets the variable, GPU141 corrects it.
-  const own = new Set(
-    capVariables(policy.memoryCap?.frameworks ?? [], policy.sharing === 'mps').map(({ name }) => name),
-  );
   const hami = envEntry(container, HAMI_LIMIT)?.value;
-  if (hami !== undefined && !own.has(HAMI_LIMIT) && standing('suffixed', hami, {}, 1) === 'unreadable') {
+  if (hami !== undefined && !setsIt(policy, HAMI_LIMIT) && standing('suffixed', hami, {}, 1) === 'unreadable') {
     yield {
       name: HAMI_LIMIT,
       why: `is ${shown(hami)}; HAMi-core reads digits and one letter (k, m or g), so it takes this for bytes`,
@@ -59,4 +57,9 @@ function* useless(context: Context, container: ContainerView): Iterable<{ name: 
   for (const [name, why] of Object.entries(USELESS_VARIABLES)) {
     if (names.has(name)) yield { name, why: `caps nothing: ${why}`, fix: 'Remove it.' };
   }
+}
+
+/** Where the policy itself sets a variable, GPU141 corrects it. */
+function setsIt({ memoryCap, sharing }: EffectivePolicy, variable: string): boolean {
+  return capVariables(memoryCap?.frameworks ?? [], sharing === 'mps').some(({ name }) => name === variable);
 }

@@ -1,5 +1,4 @@
 import { CAP_SWITCHES, capVariables } from '../../policy/cap-variables.ts';
-import { cappedContainers } from '../cap.ts';
 import type { Rule } from '../context.ts';
 import { envEntry, fieldPath } from '../pod.ts';
 import { found, shown } from './each.ts';
@@ -11,7 +10,7 @@ export const capSwitchedOff: Rule = {
     const { memoryCap, sharing } = context.policy;
     if (!memoryCap || memoryCap.amount.kind === 'off') return;
     const sets = new Set(capVariables(memoryCap.frameworks, sharing === 'mps').map((variable) => variable.set));
-    for (const container of cappedContainers(context)) {
+    for (const container of context.capped()) {
       for (const { name, set, harmless, why } of CAP_SWITCHES) {
         const entry = envEntry(container, name);
         if (!entry || (set && !sets.has(set)) || (entry.value !== undefined && harmless.test(entry.value))) continue;
