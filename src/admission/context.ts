@@ -40,6 +40,8 @@ export interface Context {
   readonly containers: readonly ContainerView[];
   /** Every GPU resource of every judged container. */
   readonly asks: readonly AskAt[];
+  /** Every ask is a plain count, of which arithmetic has nothing to say. */
+  readonly plainCounts: boolean;
   /** The pod is new (not an ephemeral container added to one that runs). */
   readonly whole: boolean;
   /** The scheduler that the policy leaves the pod to, if any. */
@@ -55,13 +57,23 @@ export interface Context {
 }
 
 /**
- * One rule in one file. `needs` says when it is asked: `arithmetic` always; `namespace` wherever a policy governs, broken or
- * not; `guard` likewise, but not for pods that are left to another scheduler, which hands out GPUs in its own way; `policy` only
- * with a policy that was understood, and not for those pods either.
+ * One rule in one file. `needs` says when it is asked, so that an ordinary pod costs only the rules that can say something of it:
+ * - `arithmetic`: always; `odd-counts`: unless every GPU is asked for by a plain count, equal in limit and request
+ * - `namespace`: wherever a policy governs, broken or not
+ * - `guard`: likewise, where the policy looks at ways round the device plugin, and not for pods that are left to another
+ *   scheduler, which hands out GPUs in its own way
+ * - `policy`: only with a policy that was understood, and not for those pods either; `mig`, `shared`, `cap`: only if it is
+ *   about slices, shares, or memory caps
  */
 export interface Rule {
-  readonly needs: 'arithmetic' | 'namespace' | 'guard' | 'policy';
+  readonly needs: 'arithmetic' | 'odd-counts' | 'namespace' | 'guard' | 'policy' | 'mig' | 'shared' | 'cap';
   readonly check: (context: Context) => Iterable<Finding | Change>;
+}
+
+/** Counts of which the arithmetic rules have nothing to say: from 1 to what an int32 holds, limit and request alike. */
+function isPlain({ ask }: AskAt): boolean {
+  const { limit, request, units } = ask;
+  return limit !== undefined && request !== undefined && units !== undefined && units > 0n && units < 1n << 31n;
 }
 
 export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot: Snapshot): Context {
@@ -73,13 +85,15 @@ export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot
   const containers = before
     ? pod.containers.filter((c) => c.role === 'ephemeral' && !known.has(c.name))
     : pod.containers;
+  const asks = containers.flatMap((container) => container.gpus.map((ask) => ({ container, ask })));
   const context: Context = {
     request,
     policy,
     snapshot,
     pod,
     containers,
-    asks: containers.flatMap((container) => container.gpus.map((ask) => ({ container, ask }))),
+    asks,
+    plainCounts: asks.every(isPlain),
     whole: before === undefined,
     leftTo: policy.otherSchedulers.find((name) => name === pod.schedulerName),
     originals: readOriginals(pod.annotations),

@@ -92,9 +92,22 @@ export function evaluate(request: PodRequest, policy: EffectivePolicy, snapshot:
   return { findings, changes: [...changes, ...recordOf(context, changes)] };
 }
 
-function applies({ needs }: Rule, { policy, leftTo }: Context): boolean {
-  if (needs === 'arithmetic') return true;
-  if (needs === 'namespace') return policy.governed || policy.warnings.length > 0;
-  if (!policy.governed || leftTo !== undefined) return false;
-  return needs === 'guard' || policy.problems.length === 0;
+function applies({ needs }: Rule, { policy, leftTo, plainCounts }: Context): boolean {
+  switch (needs) {
+    case 'arithmetic':
+      return true;
+    case 'odd-counts':
+      return !plainCounts;
+    case 'namespace':
+      return policy.governed || policy.warnings.length > 0;
+    case 'guard':
+      return policy.governed && leftTo === undefined && policy.visibleDevices !== 'ignore';
+  }
+  if (!policy.governed || leftTo !== undefined || policy.problems.length > 0) return false;
+  return needs === 'policy' || isAbout(policy, needs);
+}
+
+function isAbout({ mig, shared, memoryCap }: EffectivePolicy, matter: 'mig' | 'shared' | 'cap'): boolean {
+  if (matter === 'cap') return memoryCap !== undefined;
+  return (matter === 'mig' ? mig : shared) !== undefined;
 }

@@ -6,7 +6,7 @@ import { eachValue, found, quoted, resourceField, shown } from './each.ts';
  * resources and files it would fail only when a pod is made.
  */
 export const notAQuantity: Rule = {
-  needs: 'arithmetic',
+  needs: 'odd-counts',
   *check(context) {
     for (const { container, ask, list, asked } of eachValue(context)) {
       if (asked.quantity) continue;

@@ -9,7 +9,7 @@ import { eachAsk, found, resourceField, shown } from './each.ts';
  * "must be an integer"), and no device plugin hands out less than one.
  */
 export const fraction: Rule = {
-  needs: 'arithmetic',
+  needs: 'odd-counts',
   *check(context) {
     const advice = new Map<string, string>();
     for (const { container, ask } of eachAsk(context)) {

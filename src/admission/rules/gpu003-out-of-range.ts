@@ -9,7 +9,7 @@ const MOST = 2n ** 31n - 1n;
  * arithmetic overflows (2^63 passes the integer test).
  */
 export const outOfRange: Rule = {
-  needs: 'arithmetic',
+  needs: 'odd-counts',
   *check(context) {
     for (const { container, ask } of eachAsk(context)) {
       const list = ask.limit ? 'limits' : 'requests';

@@ -6,7 +6,7 @@ import { eachAsk, found, resourceField, shown } from './each.ts';
  * (validation.go: "Limit must be set for non overcommitable resources"); requests default from limits, never the reverse.
  */
 export const requestWithoutLimit: Rule = {
-  needs: 'arithmetic',
+  needs: 'odd-counts',
   *check(context) {
     for (const { container, ask } of eachAsk(context)) {
       if (!ask.request || ask.limit) continue;

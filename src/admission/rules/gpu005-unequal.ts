@@ -4,7 +4,7 @@ import { eachAsk, found, resourceField, shown } from './each.ts';
 
 /** GPU005: request and limit differ. GPUs can't burst (validation.go: "must be equal to ... limit"). */
 export const unequal: Rule = {
-  needs: 'arithmetic',
+  needs: 'odd-counts',
   *check(context) {
     for (const { container, ask } of eachAsk(context)) {
       const limit = ask.limit?.quantity;

@@ -8,7 +8,7 @@ import { eachAsk } from './each.ts';
  * (SetDefaults_Pod), not for templates, so this acts on templates, files and raw reviews.
  */
 export const defaultRequest: Rule = {
-  needs: 'arithmetic',
+  needs: 'odd-counts',
   *check(context) {
     for (const { container, ask } of eachAsk(context)) {
       const resource = ask.resource.name;

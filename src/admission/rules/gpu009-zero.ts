@@ -4,7 +4,7 @@ import { eachAsk, found, resourceField } from './each.ts';
 
 /** GPU009: zero GPUs. Legal, and asks for none: it is not renamed, gets no cap, and counts as a container without a GPU. */
 export const zero: Rule = {
-  needs: 'arithmetic',
+  needs: 'odd-counts',
   *check(context) {
     for (const { container, ask } of eachAsk(context)) {
       if (unitsAsked(ask) !== 0n) continue;

@@ -9,6 +9,7 @@ export const tooMany: Rule = {
   needs: 'policy',
   *check(context) {
     const { perContainer, perPod } = context.policy.maxGpus;
+    if (perContainer === undefined && perPod === undefined) return;
     const units = (container: ContainerView) =>
       container.gpus
         .filter((ask) => !droppedBesideRename(context, container, ask))

@@ -6,7 +6,7 @@ import { renames } from '../rename.ts';
  * server's second round, it is dropped: the two are never added up.
  */
 export const renameToMig: Rule = {
-  needs: 'policy',
+  needs: 'mig',
   *check(context) {
     if (context.policy.sharing === 'mig') yield* renames(context, 'GPU110');
   },

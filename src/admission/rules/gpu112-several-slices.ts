@@ -7,7 +7,7 @@ import { eachAsk, found, resourceField } from './each.ts';
 
 /** GPU112: several slices for one container. A CUDA process sees one MIG device, so the others would lie idle. */
 export const severalSlices: Rule = {
-  needs: 'policy',
+  needs: 'mig',
   *check(context) {
     const { mig } = context.policy;
     if (!mig || mig.multiple === 'allow') return;

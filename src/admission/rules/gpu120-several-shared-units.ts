@@ -8,7 +8,7 @@ import { eachAsk, found, resourceField } from './each.ts';
  * refuses them (failRequestsGreaterThanOne) the pod fails on the node, again and again.
  */
 export const severalSharedUnits: Rule = {
-  needs: 'policy',
+  needs: 'shared',
   *check(context) {
     const { shared, sharing } = context.policy;
     if (!shared || shared.multiple === 'allow') return;

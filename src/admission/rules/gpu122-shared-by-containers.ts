@@ -3,7 +3,7 @@ import { fieldPath, unitsAsked } from '../pod.ts';
 
 /** GPU122: several containers of one pod each take a unit of a shared GPU: possibly the same GPU, while autoscalers count two. */
 export const sharedByContainers: Rule = {
-  needs: 'policy',
+  needs: 'shared',
   *check(context) {
     const { shared } = context.policy;
     if (!shared) return;

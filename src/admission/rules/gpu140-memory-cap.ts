@@ -3,7 +3,7 @@ import type { Rule } from '../context.ts';
 
 /** GPU140: memory cap variables added to a container that shares its GPU. They are cooperative: isolation is MIG. */
 export const addMemoryCap: Rule = {
-  needs: 'policy',
+  needs: 'cap',
   *check(context) {
     for (const { container, name, value, replaces, required } of capSteps(context)) {
       if (replaces) continue;

@@ -4,7 +4,7 @@ import { shown } from './each.ts';
 
 /** GPU141: a cap variable that is looser than the policy, or that its program can't read, is replaced; a stricter one stays. */
 export const looserCap: Rule = {
-  needs: 'policy',
+  needs: 'cap',
   *check(context) {
     for (const { container, name, value, replaces, required } of capSteps(context)) {
       if (!replaces) continue;

@@ -2,7 +2,7 @@ import type { Rule } from '../context.ts';
 
 /** GPU142: the cap that a pod wishes for by annotation is above what the policy allows, or switches the cap off. */
 export const capAboveMaximum: Rule = {
-  needs: 'policy',
+  needs: 'cap',
   *check(context) {
     yield* context.cap().findings.filter((finding) => finding.code === 'GPU142');
   },

@@ -5,7 +5,7 @@ import { found, shown } from './each.ts';
 
 /** GPU145: a variable that switches the memory cap off, such as CUDA_DISABLE_CONTROL for HAMi-core. */
 export const capSwitchedOff: Rule = {
-  needs: 'policy',
+  needs: 'cap',
   *check(context) {
     const { memoryCap, sharing } = context.policy;
     if (!memoryCap || memoryCap.amount.kind === 'off') return;

@@ -12,10 +12,12 @@ const QUEUE = 'kueue.x-k8s.io/queue-name';
 export const limitsByAnotherName: Rule = {
   needs: 'policy',
   *check(context) {
+    const { snapshot, policy } = context;
+    const queue = policy.templates === 'mutate' ? undefined : queueOf(context);
+    if (queue === undefined && !snapshot.limits?.length) return;
     for (const [from, to] of renamed(context)) {
       yield* quotas(context, from, to);
-      const queue = queueOf(context);
-      if (queue === undefined || String(context.policy.templates) === 'mutate') continue;
+      if (queue === undefined) continue;
       yield found(
         context,
         `the queue ${queue} of Kueue counts ${from} by the template, and the pods take ${to}.`,
