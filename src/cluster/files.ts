@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { parseManifest } from './manifest.ts';
+import { parseManifest } from '../policy/manifest.ts';
 import type { ClusterSource, Labels, NodeInfo } from './source.ts';
 
 export interface FileOptions {

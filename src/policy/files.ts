@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { parseManifest } from '../cluster/manifest.ts';
+import { parseManifest } from './manifest.ts';
 import type { PolicySet } from './resolve.ts';
 import { type GpuPolicy, gpuPolicySchema } from './schema.ts';
 
