@@ -23,7 +23,7 @@ import { type Judgement, UNTOUCHED } from './judgement.ts';
 export type { Judgement };
 
 export type Webhook = 'mutate' | 'validate';
-export type Judge = (webhook: Webhook, request: AdmissionRequest, signal?: AbortSignal) => Promise<Judgement>;
+export type Judge = (webhook: Webhook, request: AdmissionRequest) => Promise<Judgement>;
 
 export interface JudgeOptions {
   readonly cluster: ClusterSource;
