@@ -4,9 +4,10 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { apiServerArgs, etcdArgs, managerArgs, schedulerArgs } from './arguments.ts';
-import { type Binaries, binaries, type Log } from './binaries.ts';
+import { type Binaries, binaries } from './binaries.ts';
 import { type Component, startComponent, whenReady } from './component.ts';
 import { caFileIn, writeCredentials } from './credentials.ts';
+import type { Log } from './go-tools.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { freePorts } from './ports.ts';
 
