@@ -23,16 +23,29 @@ export interface ApiClient {
   get(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
   /** The lines of a streamed answer, as they come; ends when the server closes, throws when the connection breaks. */
   lines(path: string, query: Query, signal: AbortSignal): AsyncIterable<string>;
+  /** What the API server would make of an object that is created in a collection: a dry run, which stores nothing. */
+  tryCreate(path: string, object: object, signal: AbortSignal): Promise<TriedCreate>;
   /** Changes the object at a path by a JSON merge patch, once. */
   patch(path: string, patch: object, signal: AbortSignal): Promise<void>;
   /** Ends idle connections. */
   close(): Promise<void>;
 }
 
+/** The object as it would be stored, and the warnings that came with it. */
+export interface TriedCreate {
+  readonly object: unknown;
+  readonly warnings: readonly string[];
+}
+
 type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>;
 /** Connections that are shared by requests. Without a dispatcher they are Node's own: plain HTTP without credentials. */
 type Pool = { readonly dispatcher: Dispatcher | undefined; readonly since: number };
-type Answer = { readonly body: ResponseContext['body']; readonly used: Pool };
+type Answer = {
+  readonly body: ResponseContext['body'];
+  readonly headers: ResponseContext['headers'];
+  readonly used: Pool;
+};
+type Sent = { readonly method: 'PATCH' | 'POST'; readonly type: string; readonly object: object };
 
 /** Connections are renewed after this time, so that a rotated CA or client certificate takes effect. */
 const RENEW_CONNECTIONS_MS = 10 * 60_000;
@@ -41,28 +54,28 @@ const RENEW_CONNECTIONS_MS = 10 * 60_000;
 const LONGEST_LINE = 8 << 20;
 
 /**
- * A client for the cluster of a kubeconfig file, or else of KUBECONFIG, ~/.kube/config or the pod's service account.
- * Throws an Error that names the file when there is none.
+ * A client for the cluster of a kubeconfig file, or else of KUBECONFIG, ~/.kube/config or the pod's service account; `context`
+ * names another context than the current one. Throws an Error that names the file when there is none.
  *
  * The only file that uses @kubernetes/client-node, for kubeconfig, credentials and transport; imported when first
  * needed, for it takes longer to load than the rest of gpugate. Its informer and Watch are not used: the former ends at
  * the first error (2.0.1, dist/cache.js doneHandler), the latter passes over lines it can't parse (dist/watch.js).
  */
-export async function connect(kubeconfig?: string): Promise<ApiClient> {
+export async function connect(kubeconfig?: string, context?: string): Promise<ApiClient> {
   const { IsomorphicFetchHttpLibrary, HttpMethod, KubeConfig, RequestContext } = await import(
     '@kubernetes/client-node'
   );
   const config = new KubeConfig();
-  const server = load(config, kubeconfig);
+  const server = load(config, kubeconfig, context);
   const http = new IsomorphicFetchHttpLibrary();
   let pool: Pool | undefined;
   const retired = new Set<Dispatcher>();
 
-  async function send(path: string, query: Query, signal: AbortSignal, patch?: object): Promise<Answer> {
-    const context = new RequestContext(server + path, patch ? HttpMethod.PATCH : HttpMethod.GET);
-    if (patch) {
-      context.setHeaderParam('Content-Type', 'application/merge-patch+json');
-      context.setBody(JSON.stringify(patch));
+  async function send(path: string, query: Query, signal: AbortSignal, sent?: Sent): Promise<Answer> {
+    const context = new RequestContext(server + path, HttpMethod[sent?.method ?? 'GET']);
+    if (sent) {
+      context.setHeaderParam('Content-Type', sent.type);
+      context.setBody(JSON.stringify(sent.object));
     }
     for (const [key, value] of Object.entries(query)) {
       if (value !== undefined) context.setQueryParam(key, String(value));
@@ -77,8 +90,9 @@ export async function connect(kubeconfig?: string): Promise<ApiClient> {
     const used = pool;
     if (used.dispatcher) context.setDispatcher(used.dispatcher);
     const response = await guard(used, http.send(context).toPromise());
-    if (response.httpStatusCode !== 200) throw await apiError(response);
-    return { body: response.body, used };
+    const { httpStatusCode: status, headers, body } = response;
+    if (status !== 200 && !(sent?.method === 'POST' && status === 201)) throw await apiError(response);
+    return { body, headers, used };
   }
 
   /**
@@ -126,8 +140,14 @@ export async function connect(kubeconfig?: string): Promise<ApiClient> {
         throw error;
       }
     },
+    async tryCreate(path, object, signal) {
+      const sent = { method: 'POST', type: 'application/json', object } as const;
+      const { body, headers, used } = await send(path, { dryRun: 'All' }, signal, sent);
+      return { object: JSON.parse(await guard(used, body.text())), warnings: warningTexts(headers.warning) };
+    },
     async patch(path, patch, signal) {
-      const { body, used } = await send(path, {}, signal, patch);
+      const sent = { method: 'PATCH', type: 'application/merge-patch+json', object: patch } as const;
+      const { body, used } = await send(path, {}, signal, sent);
       await guard(used, body.text());
     },
     async close() {
@@ -137,12 +157,17 @@ export async function connect(kubeconfig?: string): Promise<ApiClient> {
   };
 }
 
-function load(config: KubeConfig, kubeconfig: string | undefined): string {
+function load(config: KubeConfig, kubeconfig: string | undefined, context: string | undefined): string {
   try {
     if (kubeconfig) config.loadFromFile(kubeconfig);
     else config.loadFromDefault();
   } catch (error) {
     throw new Error(`kubeconfig ${kubeconfig ?? process.env.KUBECONFIG ?? ''}: ${(error as Error).message}`);
+  }
+  if (context !== undefined) {
+    const names = config.getContexts().map(({ name }) => name);
+    if (!names.includes(context)) throw new Error(`no context is called ${context}; there are ${names.join(', ')}`);
+    config.setCurrentContext(context);
   }
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error(`kubeconfig ${kubeconfig ?? process.env.KUBECONFIG ?? ''}: no current-context`);
@@ -151,6 +176,11 @@ function load(config: KubeConfig, kubeconfig: string | undefined): string {
     throw new Error('no cluster: neither a kubeconfig (KUBECONFIG, ~/.kube/config) nor a service account is there');
   }
   return cluster.server.replace(/\/+$/, '');
+}
+
+/** The texts of a Warning header: `299 - "text"`, several parted by commas. */
+function warningTexts(header = ''): readonly string[] {
+  return [...header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = '']) => quoted.replace(/\\(.)/g, '$1'));
 }
 
 async function apiError(response: ResponseContext): Promise<ApiError> {
