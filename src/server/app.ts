@@ -13,6 +13,7 @@ import type { Metrics } from './metrics.ts';
 import { reviewRoutes } from './reviews.ts';
 import { plainRefusals } from './routes.ts';
 import { tlsOptions } from './tls.ts';
+import { countTlsFailures } from './tls-failures.ts';
 
 /** What the webhook's server is made of. */
 export interface AppOptions {
@@ -68,11 +69,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   const own = [lifecycleCheck(lifecycle), certificateCheck(current), handshakeCheck(server, current)];
   const checks = [...own, ...(options.checks ?? [])];
 
+  countTlsFailures(server, metrics, logger);
   closeWhileDraining(app, lifecycle);
   plainRefusals(app, { '/mutate': 'POST', '/validate': 'POST', '/livez': 'GET', '/readyz': 'GET' });
   healthRoutes(app, checks);
   await app.register(reviewRoutes, { judge: options.judge, metrics, logger });
-  metrics.certificateExpiry.set(pair.notAfter.getTime() / 1000);
+  showLife(metrics, pair);
 
   return {
     fastify: app,
@@ -80,7 +82,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     usePair: (next) => {
       server.setSecureContext(tlsOptions(next));
       pair = next;
-      metrics.certificateExpiry.set(next.notAfter.getTime() / 1000);
+      showLife(metrics, next);
     },
   };
+}
+
+function showLife(metrics: Metrics, { notBefore, notAfter }: Pair): void {
+  metrics.certificateStart.set(notBefore.getTime() / 1000);
+  metrics.certificateExpiry.set(notAfter.getTime() / 1000);
 }

@@ -229,11 +229,16 @@ function unread(namespace: string, reason: string): Judgement {
   const message = `gpugate: the GPU policy of namespace ${namespace} can't be read (${reason}); try again`;
   return {
     ...UNTOUCHED,
+    unread: true,
     answer: { ...UNTOUCHED.answer, allowed: false, code: 503, reason: 'ServiceUnavailable', message },
   };
 }
 
 function withWarning(judgement: Judgement, namespace: string): Judgement {
   const text = warningLine(`gpugate: the GPU policy of namespace ${namespace} can't be read; none was applied`);
-  return { ...judgement, answer: { ...judgement.answer, warnings: [...judgement.answer.warnings, text] } };
+  return {
+    ...judgement,
+    unread: true,
+    answer: { ...judgement.answer, warnings: [...judgement.answer.warnings, text] },
+  };
 }

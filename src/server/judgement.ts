@@ -8,6 +8,8 @@ export interface Judgement {
   readonly policy: string;
   readonly findings: readonly Pick<Finding, 'code' | 'severity'>[];
   readonly changes: readonly Pick<Change, 'code'>[];
+  /** The namespace or its policy could not be read. */
+  readonly unread?: boolean;
 }
 
 /** Nothing to say. */

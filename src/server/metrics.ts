@@ -1,4 +1,7 @@
+import { getHeapStatistics } from 'node:v8';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { WatchState } from '../cluster/source.ts';
+import { watchMetrics } from './watch-metrics.ts';
 
 /** The metrics of one gpugate process, each on its own registry so that two servers in one process do not mix. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -13,22 +16,13 @@ export function operationLabel(operation: string): string {
   return OPERATIONS.has(operation) ? operation : 'other';
 }
 
-/** What a watch says of itself when the metrics are read. */
-export interface WatchReading {
-  /** Plural name: `namespaces`. */
-  readonly resource: string;
-  readonly synced: boolean;
-  /** Milliseconds since the epoch. */
-  readonly lastEventAt: number | undefined;
-}
-
 /**
  * Makes the registry and every metric of gpugate. No label carries a namespace, a pod or a user.
  * @example
  * const metrics = createMetrics('0.1.0');
  * metrics.requests.inc({ webhook: 'mutate', operation: operationLabel('CREATE'), outcome: 'denied' });
  */
-export function createMetrics(version: string, watches: () => readonly WatchReading[] = () => []) {
+export function createMetrics(version: string, watches: () => readonly WatchState[] = () => []) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'gpugate_' });
@@ -40,7 +34,8 @@ export function createMetrics(version: string, watches: () => readonly WatchRead
     registers,
   });
   buildInfo.set({ version }, 1);
-  watchGauges(registers, watches);
+  watchMetrics(registers, watches);
+  heapLimit(registers);
 
   return {
     registry,
@@ -85,45 +80,56 @@ export function createMetrics(version: string, watches: () => readonly WatchRead
       labelNames: ['reason'],
       registers,
     }),
-    policyReloads: new Counter({
-      name: 'gpugate_policy_reloads_total',
-      help: 'Reloads of the policies; after a failure the last good set serves on.',
-      labelNames: ['result'],
+    unread: new Counter({
+      name: 'gpugate_unread_policies_total',
+      help: 'Reviews whose namespace or policy could not be read: mutate judges them without one, validate refuses them.',
+      labelNames: ['webhook'],
       registers,
     }),
+    tlsFailures: new Counter({
+      name: 'gpugate_tls_failures_total',
+      help: 'TLS handshakes that failed, by reason: not_trusted (the client does not trust our certificate), client_certificate (the client has none that we trust), protocol, timeout, closed or other.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    policyReloads: reloads(
+      registers,
+      'gpugate_policy_reloads_total',
+      'Reloads of the directory of policies, by result; after a failure the last good set serves on.',
+    ),
     certificateExpiry: new Gauge({
       name: 'gpugate_certificate_expiry_timestamp_seconds',
       help: 'When the certificate being served expires, in seconds since the epoch.',
       registers,
     }),
-    certificateReloads: new Counter({
-      name: 'gpugate_certificate_reloads_total',
-      help: 'Reloads of the certificate; after a failure the last good pair serves on.',
-      labelNames: ['result'],
+    certificateStart: new Gauge({
+      name: 'gpugate_certificate_not_before_timestamp_seconds',
+      help: 'From when the certificate being served is valid, in seconds since the epoch.',
       registers,
     }),
+    certificateReloads: reloads(
+      registers,
+      'gpugate_certificate_reloads_total',
+      'Reloads of the certificate, by result; after a failure the last good pair serves on.',
+    ),
   };
 }
 
-function watchGauges(registers: Registry[], watches: () => readonly WatchReading[]): void {
+/** A counter that is there before the first failure, so that an increase over time sees that one too. */
+function reloads(registers: Registry[], name: string, help: string) {
+  const counter = new Counter({ name, help, labelNames: ['result'], registers });
+  for (const result of ['success', 'failure']) counter.inc({ result }, 0);
+  return counter;
+}
+
+/** Node ends with a crash where the heap reaches this: beside the heap in use, it tells how near that is. */
+function heapLimit(registers: Registry[]): void {
   new Gauge({
-    name: 'gpugate_watch_synced',
-    help: '1 once the first full list of the resource has been read, else 0.',
-    labelNames: ['resource'],
+    name: 'gpugate_nodejs_heap_limit_bytes',
+    help: 'The most that the heap of the process may grow to.',
     registers,
     collect() {
-      for (const { resource, synced } of watches()) this.set({ resource }, synced ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'gpugate_watch_last_event_timestamp_seconds',
-    help: 'When the watch of the resource last heard from the API server, in seconds since the epoch.',
-    labelNames: ['resource'],
-    registers,
-    collect() {
-      for (const { resource, lastEventAt } of watches()) {
-        if (lastEventAt !== undefined) this.set({ resource }, lastEventAt / 1000);
-      }
+      this.set(getHeapStatistics().heap_size_limit);
     },
   });
 }

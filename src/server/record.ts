@@ -20,6 +20,7 @@ export function recordReview(
   metrics.duration.observe({ webhook, operation }, ms / 1000);
   for (const { code } of findings) metrics.findings.inc({ code, mode });
   for (const { code } of changes) metrics.changes.inc({ code, mode });
+  if (judgement.unread) metrics.unread.inc({ webhook });
 
   logger.info(
     {

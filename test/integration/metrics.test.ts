@@ -13,6 +13,7 @@ const judge: Judge = async (webhook, request) => {
     const findings = [{ code: 'GPU002' as const, severity: 'error' as const }];
     return { ...allowed, answer, mode: 'enforce', policy: 'notebooks', findings };
   }
+  if (request.name === 'unread') return { ...allowed, unread: true };
   if (request.name === 'changed') {
     const patch = [{ op: 'add' as const, path: '/x', value: SECRET }];
     return { ...allowed, answer: { ...allowed.answer, patch }, mode: 'warn', changes: [{ code: 'GPU110' as const }] };
@@ -44,6 +45,7 @@ beforeAll(async () => {
   await send('/mutate', { name: 'changed' });
   await send('/validate', { name: '' });
   await send('/validate', { name: 'broken' });
+  await send('/validate', { name: 'unread' });
   await send('/validate', { operation: `MADE-UP-${Math.random()}` });
   await server.send({ path: '/validate', headers: { 'content-type': 'application/json' }, body: SECRET });
 });
@@ -64,16 +66,24 @@ describe('GET /metrics', () => {
       .split('\n')
       .filter((line) => /^gpugate_\w+_total(\{| \d)/.test(line) && !/_(process|nodejs)_/.test(line));
     expect(counted.sort()).toEqual([
+      'gpugate_certificate_reloads_total{result="failure"} 0',
+      'gpugate_certificate_reloads_total{result="success"} 0',
       'gpugate_changes_total{code="GPU110",mode="warn"} 1',
       'gpugate_findings_total{code="GPU002",mode="enforce"} 1',
       'gpugate_malformed_requests_total{reason="not_json"} 1',
       'gpugate_panics_total 1',
+      'gpugate_policy_reloads_total{result="failure"} 0',
+      'gpugate_policy_reloads_total{result="success"} 0',
       'gpugate_requests_total{webhook="mutate",operation="CREATE",outcome="changed"} 1',
       'gpugate_requests_total{webhook="mutate",operation="CREATE",outcome="denied"} 1',
-      'gpugate_requests_total{webhook="validate",operation="CREATE",outcome="allowed"} 1',
+      'gpugate_requests_total{webhook="validate",operation="CREATE",outcome="allowed"} 2',
       'gpugate_requests_total{webhook="validate",operation="CREATE",outcome="panic"} 1',
       'gpugate_requests_total{webhook="validate",operation="other",outcome="allowed"} 1',
       'gpugate_requests_total{webhook="validate",operation="other",outcome="malformed"} 1',
+      'gpugate_unread_policies_total{webhook="validate"} 1',
+      'gpugate_watch_failures_total{resource="namespaces"} 1',
+      'gpugate_watch_faults_total{resource="namespaces"} 0',
+      'gpugate_watch_lists_total{resource="namespaces"} 2',
     ]);
     expect(text).not.toMatch(/team-a|train-|u-1|MADE-UP/);
   });
@@ -87,14 +97,18 @@ describe('GET /metrics', () => {
     expect(text).toMatch(/^gpugate_request_duration_seconds_bucket\{le="5",/m);
     expect(text).toContain('gpugate_watch_synced{resource="namespaces"} 1\n');
     expect(text).toContain('gpugate_watch_last_event_timestamp_seconds{resource="namespaces"} 1\n');
+    expect(text).toContain('gpugate_watch_objects{resource="namespaces"} 3\n');
     expect(text).toMatch(/^gpugate_certificate_expiry_timestamp_seconds \d{10}$/m);
+    expect(text).toMatch(/^gpugate_certificate_not_before_timestamp_seconds \d{10}$/m);
+    expect(text).toMatch(/^gpugate_nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m);
+    expect(text).toMatch(/^gpugate_nodejs_heap_limit_bytes \d{8,}$/m);
     expect(text).toMatch(/^gpugate_nodejs_version_info\{/m);
   });
 });
 
 describe('the log', () => {
   it('has one line a request, with what was decided and nothing of what the object holds', () => {
-    expect(server.lines).toHaveLength(6);
+    expect(server.lines).toHaveLength(7);
     expect(server.lines[0]).toEqual({
       level: 30,
       time: expect.any(Number),
@@ -121,7 +135,7 @@ describe('the log', () => {
       uid: 'u-1',
       err: { stack: expect.stringContaining('a fault of ours') },
     });
-    expect(server.lines[5]).toMatchObject({ level: 40, reason: 'not_json', code: 400 });
+    expect(server.lines[6]).toMatchObject({ level: 40, reason: 'not_json', code: 400 });
     expect(JSON.stringify(server.lines)).not.toContain(SECRET);
   });
 });

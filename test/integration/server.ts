@@ -41,7 +41,16 @@ export async function startServer({ judge = allowAll, checks = [], issued, now =
       done();
     },
   });
-  const metrics = createMetrics('0.0.0', () => [{ resource: 'namespaces', synced: true, lastEventAt: 1_000 }]);
+  const watch = {
+    resource: 'namespaces',
+    synced: true,
+    lastEventAt: 1_000,
+    objects: 3,
+    lists: 2,
+    failures: 1,
+    faults: 0,
+  };
+  const metrics = createMetrics('0.0.0', () => [watch]);
   const lifecycle = createLifecycle();
   const app = await createApp({
     judge,
