@@ -21,6 +21,15 @@ export interface WorkloadRequest {
 export interface WorkloadDecision {
   readonly decision: Decision;
   readonly patch: readonly PatchOperation[];
+  readonly preview: () => Preview;
+}
+
+/** What would become of the pods. */
+export interface Preview {
+  /** The findings that would refuse them. */
+  readonly denials: readonly Finding[];
+  /** Their changes, as a patch of the object under review. */
+  readonly patch: readonly PatchOperation[];
 }
 
 /** One template's part of the decision. */
@@ -28,6 +37,9 @@ interface Part {
   readonly verdict: Verdict;
   /** Makes the changes of the verdict, or puts a live template back. */
   readonly patch: readonly PatchOperation[];
+  /** The template's pods, by the same rules. */
+  readonly pods: Verdict;
+  readonly path: Template['path'];
 }
 
 const NOTHING: Verdict = { findings: [], changes: [] };
@@ -54,8 +66,17 @@ export function decideWorkload(
     kind,
   );
   const decision = decide(verdict, policy, webhook === 'mutate' ? 'template-mutate' : 'template');
-  if (!decision.allowed) return { decision, patch: [] };
-  return { decision, patch: parts.flatMap((part) => part.patch) };
+  const preview = () => previewOf(object, parts, policy);
+  if (!decision.allowed) return { decision, patch: [], preview };
+  return { decision, patch: parts.flatMap((part) => part.patch), preview };
+}
+
+function previewOf(object: unknown, parts: readonly Part[], policy: EffectivePolicy): Preview {
+  const pods = parts.map(({ pods, path }) => ({ ...decide(pods, policy, 'mutate'), path }));
+  return {
+    denials: pods.flatMap(({ denials }) => denials),
+    patch: pods.flatMap(({ changes, announced, path }) => patchOf(object, [...changes, ...announced], path)),
+  };
 }
 
 function previewedPart(
@@ -66,7 +87,9 @@ function previewedPart(
   webhook: 'mutate' | 'validate',
 ): Part {
   const { findings, changes } = atItsPlace(judge(template.template, template, request, policy, snapshot), template);
-  return { verdict: { findings, changes: webhook === 'mutate' ? [] : changes }, patch: [] };
+  // A container outside of a template is never changed: what its pod gets can't be written there.
+  const pods = { findings, changes: template.resources === undefined ? changes : [] };
+  return { verdict: { findings, changes: webhook === 'mutate' ? [] : changes }, patch: [], pods, path: template.path };
 }
 
 function changedPart(template: Template, request: WorkloadRequest, policy: EffectivePolicy, snapshot: Snapshot): Part {
@@ -78,18 +101,18 @@ function changedPart(template: Template, request: WorkloadRequest, policy: Effec
     const settled = !findings.some(({ severity }) => severity === 'error') && !changes.some(({ required }) => required);
     // What nodes or policies changed since then is no reason for a rollout, nor for a refusal of what can't change.
     if (kind.runsOnce || settled) {
-      return { verdict: NOTHING, patch: [{ op: 'replace', path: pointer(path), value: old }] };
+      return { verdict: NOTHING, patch: [{ op: 'replace', path: pointer(path), value: old }], pods: NOTHING, path };
     }
   }
   if (old !== undefined && kind.runsOnce) {
-    const { findings } = judge(template.template, template, request, policy, snapshot);
-    return { verdict: { findings, changes: [] }, patch: [] };
+    const pods = judge(template.template, template, request, policy, snapshot);
+    return { verdict: { findings: pods.findings, changes: [] }, patch: [], pods, path };
   }
 
   const live = renamesGpus(policy) ? old : undefined;
   const { template: asked, drops } = withoutRenamed(template.template, live, path, snapshot.gpuResources);
   const verdict = judge(asked, template, request, policy, snapshot);
-  return { verdict, patch: patchOf(object, [...drops, ...verdict.changes], path) };
+  return { verdict, patch: patchOf(object, [...drops, ...verdict.changes], path), pods: verdict, path };
 }
 
 function judge(

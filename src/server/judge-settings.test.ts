@@ -55,7 +55,9 @@ describe('a GpuPolicy that is written', () => {
       /^gpugate: 1 problem with GpuPolicy "p"\n - GPU113 spec\.mig\.profile: "1g\.11gb" is on no known board; nearest: 1g\.10gb \(A100.*\), 1g\.12gb \(.*\)$/,
     );
     expect(answer?.causes).toEqual([expect.objectContaining({ reason: 'GPU113', field: 'spec.mig.profile' })]);
-    expect(findings).toEqual([{ code: 'GPU113', severity: 'error' }]);
+    expect(findings).toEqual([
+      expect.objectContaining({ code: 'GPU113', severity: 'error', field: 'spec.mig.profile' }),
+    ]);
   });
 
   it('is refused where two fields do not go together', () => {

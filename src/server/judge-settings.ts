@@ -1,4 +1,5 @@
-import { asObject } from '../admission/pod.ts';
+import type { Finding } from '../admission/findings.ts';
+import { asObject, fieldPath } from '../admission/pod.ts';
 import type { AdmissionRequest } from '../admission/review.ts';
 import type { Census } from '../policy/census.ts';
 import type { PolicyProblem } from '../policy/policy.ts';
@@ -30,11 +31,18 @@ export function judgeSettings(request: AdmissionRequest, settings: Settings): Ju
 function judgeNamespace(object: unknown, policies: PolicySet): Judgement {
   const labels = asObject(asObject(asObject(object)?.metadata)?.labels) ?? {};
   const { problems, warnings } = resolvePolicy(labels as Readonly<Record<string, string>>, policies);
-  return warned([...problems, ...warnings].map(({ code, ...problem }) => ({ code, text: labelText(problem) })));
+  return warned([...problems, ...warnings].map(labelFinding));
 }
 
-function labelText({ where, value, message, fix }: Omit<PolicyProblem, 'code'>): string {
-  return `${where}${value === undefined ? '' : ` is "${value}", which`} ${message}. ${fix}`;
+function labelFinding({ code, where, value, message, fix }: PolicyProblem): Finding {
+  const label = /^namespace label (\S+)$/.exec(where)?.[1];
+  return {
+    code,
+    severity: 'warning',
+    field: fieldPath(['metadata', 'labels', ...(label === undefined ? [] : [label])]),
+    message: `${where}${value === undefined ? '' : ` is "${value}", which`} ${message}.`,
+    fix,
+  };
 }
 
 /** A policy that would not be understood is refused with all of its mistakes. */
@@ -54,7 +62,13 @@ function refused(name: string, problems: readonly FieldProblem[]): Judgement {
   return {
     ...UNTOUCHED,
     answer: { ...UNTOUCHED.answer, allowed: false, code: 403, reason: 'Forbidden', message, causes },
-    findings: problems.map(({ code }) => ({ code, severity: 'error' })),
+    findings: problems.map(({ code, field, message }) => ({
+      code,
+      severity: 'error',
+      field,
+      message: `${message}.`,
+      fix: 'Correct the policy.',
+    })),
   };
 }
 
@@ -70,13 +84,11 @@ function judgeDeletion(name: string, { census }: Settings): Judgement {
     name === DEFAULT_POLICY
       ? 'those without a label gpugate.dev/policy have no policy from now on'
       : 'their GPU pods are refused until they name another policy';
-  return warned([{ code: 'GPU101', text: `GpuPolicy "${name}" serves ${count}: ${then}.` }]);
+  const message = `GpuPolicy "${name}" serves ${count}: ${then}.`;
+  return warned([{ code: 'GPU101', severity: 'warning', field: 'metadata.name', message, fix: '' }]);
 }
 
-function warned(findings: readonly { readonly code: PolicyProblem['code']; readonly text: string }[]): Judgement {
-  return {
-    ...UNTOUCHED,
-    answer: { ...UNTOUCHED.answer, warnings: findings.map(({ code, text }) => warningLine(`${code} ${text}`)) },
-    findings: findings.map(({ code }) => ({ code, severity: 'warning' })),
-  };
+function warned(findings: readonly Finding[]): Judgement {
+  const text = ({ code, message, fix }: Finding) => warningLine(`${code} ${message} ${fix}`.trimEnd());
+  return { ...UNTOUCHED, answer: { ...UNTOUCHED.answer, warnings: findings.map(text) }, findings };
 }

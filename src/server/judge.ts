@@ -65,13 +65,13 @@ export function createJudge(options: JudgeOptions): Judge {
       const snapshot = snapshotFor(policy, namespace);
       const added = subResource === 'ephemeralcontainers';
       if (work.kind) {
-        const { decision, patch } = decideWorkload(
+        const { decision, patch, preview } = decideWorkload(
           webhook,
           { kind: work.kind, namespace, object, oldObject },
           policy,
           snapshot,
         );
-        return judgementOf(decision, policy, subjectOf(request), patch);
+        return { ...judgementOf(decision, policy, subjectOf(request), patch), preview };
       }
       const podRequest = {
         pod: object,
@@ -87,7 +87,8 @@ export function createJudge(options: JudgeOptions): Judge {
         work.phase,
         work.phase !== 'validate' || added,
       );
-      return judgementOf(decision, policy, subjectOf(request), patchOf(object, decision.changes, []));
+      const preview = () => ({ denials: [], patch: patchOf(object, decision.announced, []) });
+      return { ...judgementOf(decision, policy, subjectOf(request), patchOf(object, decision.changes, [])), preview };
     };
 
     const known = cluster.known(namespace);

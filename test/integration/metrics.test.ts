@@ -10,13 +10,16 @@ const judge: Judge = async (webhook, request) => {
   if (request.name === 'broken') throw new Error('a fault of ours');
   if (request.name === 'refused') {
     const answer = { ...allowed.answer, allowed: false, code: 403, message: SECRET };
-    const findings = [{ code: 'GPU002' as const, severity: 'error' as const }];
+    const said = { field: 'spec', value: SECRET, message: SECRET, fix: SECRET };
+    const findings = [{ code: 'GPU002' as const, severity: 'error' as const, ...said }];
     return { ...allowed, answer, mode: 'enforce', policy: 'notebooks', findings };
   }
   if (request.name === 'unread') return { ...allowed, unread: true };
   if (request.name === 'changed') {
     const patch = [{ op: 'add' as const, path: '/x', value: SECRET }];
-    return { ...allowed, answer: { ...allowed.answer, patch }, mode: 'warn', changes: [{ code: 'GPU110' as const }] };
+    const said = { type: 'set-annotation' as const, name: 'x', value: SECRET, reason: SECRET, required: false };
+    const changes = [{ code: 'GPU110' as const, ...said }];
+    return { ...allowed, answer: { ...allowed.answer, patch }, mode: 'warn', changes };
   }
   return allowed;
 };
