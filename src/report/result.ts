@@ -35,10 +35,10 @@ export interface Notice {
 
 /**
  * What becomes of an object: `denied` is refused by the webhook, `pods-denied` is a workload that is admitted and whose pods
- * would be refused; `changed` is changed by it, `pods-changed` is a workload whose pods would be, or an object whose changes
- * the mode only announces.
+ * would be refused; `changed` is changed by it; of one that is `announced` the changes are only told: they are those of a
+ * workload's pods, or the mode is warn.
  */
-export type Outcome = 'clean' | 'changed' | 'pods-changed' | 'pods-denied' | 'denied';
+export type Outcome = 'clean' | 'changed' | 'announced' | 'pods-denied' | 'denied';
 
 export interface ReportedObject {
   readonly apiVersion: string;
@@ -59,7 +59,7 @@ export interface ReportedObject {
   readonly warnings: readonly string[];
   /** The text of the denial, as kubectl would show it. */
   readonly message?: string;
-  /** The JSON Patch of the webhook (`changed`), or what would be done to the pods (`pods-changed`). */
+  /** The JSON Patch of the webhook (`changed`), or what it would be (`announced`). */
   readonly patch?: readonly PatchOperation[];
   /** The same as hunks of a unified diff, of the file where the object stands in one. */
   readonly diff?: string;
@@ -98,7 +98,7 @@ export interface Summary {
 }
 
 export function summaryOf({ objects, unreadable }: Pick<Report, 'objects' | 'unreadable'>): Summary {
-  const outcomes = { clean: 0, changed: 0, 'pods-changed': 0, 'pods-denied': 0, denied: 0 };
+  const outcomes = { clean: 0, changed: 0, announced: 0, 'pods-denied': 0, denied: 0 };
   const findings = { error: 0, warning: 0, note: 0 };
   for (const object of objects) {
     outcomes[object.outcome] += 1;
