@@ -10,6 +10,7 @@ interface Verb {
 const VERBS: Readonly<Record<string, Verb>> = {
   serve: { about: 'answer admission reviews over HTTPS', load: () => import('./commands/serve.ts') },
   manifests: { about: 'print the webhook configurations', load: () => import('./commands/manifests.ts') },
+  test: { about: 'run scenarios: what your policies make of your manifests', load: () => import('./commands/test.ts') },
   version: { about: 'print the version', load: () => import('./commands/version.ts') },
 };
 
@@ -23,7 +24,7 @@ export async function program(loaded: readonly string[], name = 'gpugate'): Prom
     .exitOverride()
     .showHelpAfterError(`(see ${name} --help)`);
   for (const [verb, { about, load }] of Object.entries(VERBS)) {
-    const command = root.command(verb).description(about);
+    const command = root.command(verb).summary(about).description(about);
     if (loaded.includes(verb)) (await load()).configure(command);
   }
   return root;

@@ -1,11 +1,15 @@
 /** Exit codes, the same for every verb and every output format. */
 export const EXIT = {
+  /** Something was found that the webhook would refuse, or that is not as it was expected. */
+  denied: 1,
   /** A flag, a variable or an argument is wrong. */
   usage: 2,
   /** A file that was given can't be read or understood. */
   input: 3,
   /** Something outside failed: a port, a cluster; or gpugate itself. */
   failed: 4,
+  /** What was waited for did not come in time. */
+  timeout: 124,
 } as const;
 
 /** An error for the person at the command line: its lines are printed, and the process ends with its code. */

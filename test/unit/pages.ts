@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openScenario } from '../../src/scenarios/open.ts';
+import { patched } from '../../src/scenarios/outcome.ts';
 import type { Judgement } from '../../src/server/judge.ts';
-import { openScenario, patched } from './scenario.ts';
 
 /** A fenced block of a page. Its info string is a language and what the block is: `yaml policy`, `text output`. */
 export interface Block {
