@@ -13,8 +13,11 @@ export interface ApiAnswer {
 /** Calls the API server without kubectl: quick enough for hundreds of requests, and no client-side check in between. */
 export type Api = (method: string, path: string, body?: unknown, contentType?: string) => Promise<ApiAnswer>;
 
-export function apiOf({ server, token, caFile }: Pick<ControlPlane, 'server' | 'token' | 'caFile'>): Api {
-  const agent = new Agent({ keepAlive: true, ca: readFileSync(caFile), maxSockets: 16 });
+export function apiOf(
+  { server, token, caFile }: Pick<ControlPlane, 'server' | 'token' | 'caFile'>,
+  maxSockets = 16,
+): Api {
+  const agent = new Agent({ keepAlive: true, ca: readFileSync(caFile), maxSockets });
   return (method, path, body, contentType = 'application/json') =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': contentType };

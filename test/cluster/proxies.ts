@@ -28,7 +28,50 @@ export function lagging(port: number, lagMs: number): Promise<TcpProxy> {
   });
 }
 
-async function listening(onClient: (client: Socket) => Socket): Promise<TcpProxy> {
+/** A way to a port that can be cut and blocked. */
+export interface Relay extends TcpProxy {
+  /** Ends the connections that stand, with a reset. */
+  cut(): void;
+  /** From now on nothing passes, in either direction, and nobody is told; false lets all go on. */
+  block(blocked: boolean): void;
+}
+
+/** Passes connections to `host:port` on to a port of this machine. */
+export async function relay(host: string, port: number, to: number): Promise<Relay> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let blocked = false;
+  const proxy = await listening(
+    (client) => {
+      const upstream = connect(to, '127.0.0.1');
+      const pair = [client, upstream] as const;
+      pairs.add(pair);
+      client.on('close', () => pairs.delete(pair));
+      client.on('data', (chunk) => upstream.write(chunk)).on('end', () => upstream.end());
+      upstream.on('data', (chunk) => client.write(chunk)).on('end', () => client.end());
+      if (blocked) for (const socket of pair) socket.pause();
+      return upstream;
+    },
+    { host, port },
+  );
+  return {
+    ...proxy,
+    cut: () => {
+      for (const [client, upstream] of pairs) {
+        client.resetAndDestroy();
+        upstream.destroy();
+      }
+    },
+    block: (now) => {
+      blocked = now;
+      for (const socket of [...pairs].flat()) now ? socket.pause() : socket.resume();
+    },
+  };
+}
+
+async function listening(
+  onClient: (client: Socket) => Socket,
+  at: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
+): Promise<TcpProxy> {
   const open = new Set<Socket>();
   const server: Server = createServer((client) => {
     const upstream = onClient(client);
@@ -41,7 +84,10 @@ async function listening(onClient: (client: Socket) => Socket): Promise<TcpProxy
       socket.on('close', () => open.delete(socket));
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(at.port, at.host, resolve);
+  });
   const address = server.address();
   return {
     port: typeof address === 'object' && address ? address.port : 0,
