@@ -1,4 +1,4 @@
-import type { SelfsignedOptions } from 'selfsigned';
+import { makeAuthority, makeLeaf } from './sign.ts';
 
 /** Marks a CA, and by its issuer a leaf, as one that gpugate made for development. */
 export const CA_NAME = 'gpugate development CA';
@@ -24,42 +24,11 @@ const DAYS = 365;
  * late accepts them.
  */
 export async function issue(now: Date): Promise<Issued> {
-  // Needed once in the life of a directory, and slow to load.
-  const { generate } = await import('selfsigned');
-  const common: SelfsignedOptions = {
-    // Without these selfsigned signs with SHA-1 and RSA, for the name example.org.
-    algorithm: 'sha256',
-    keyType: 'ec',
-    curve: 'P-256',
-    notBeforeDate: new Date(now.getTime() - HOUR),
-    notAfterDate: new Date(now.getTime() + DAYS * 24 * HOUR),
+  const validity = {
+    notBefore: new Date(now.getTime() - HOUR),
+    notAfter: new Date(now.getTime() + DAYS * 24 * HOUR),
   };
-  const ca = await generate([{ name: 'commonName', value: CA_NAME }], {
-    ...common,
-    extensions: [
-      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  });
-  const leaf = await generate([{ name: 'commonName', value: 'gpugate' }], {
-    ...common,
-    ca: { key: ca.private, cert: ca.cert },
-    extensions: [
-      { name: 'basicConstraints', cA: false, critical: true },
-      { name: 'keyUsage', digitalSignature: true, critical: true },
-      { name: 'extKeyUsage', serverAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: [
-          ...DEVELOPMENT_NAMES.dns.map((value) => ({ type: 2 as const, value })),
-          ...DEVELOPMENT_NAMES.ip.map((ip) => ({ type: 7 as const, ip })),
-        ],
-      },
-    ],
-  });
-  return { certificate: line(leaf.cert), key: line(leaf.private), ca: line(ca.cert) };
-}
-
-function line(pem: string): string {
-  return `${pem.trimEnd()}\n`;
+  const authority = await makeAuthority(CA_NAME, validity);
+  const leaf = await makeLeaf(authority, DEVELOPMENT_NAMES, validity);
+  return { ...leaf, ca: authority.certificate };
 }

@@ -1,6 +1,6 @@
 import type { KubeConfig, RequestContext, ResponseContext } from '@kubernetes/client-node';
 
-/** An answer of the API server other than 200. */
+/** An answer of the API server other than 200 or 201. */
 export class ApiError extends Error {
   readonly status: number;
   /** What its Retry-After header asks for. */
@@ -17,16 +17,20 @@ export class ApiError extends Error {
 /** Query parameters of a request; undefined ones are left out. */
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The ways in which gpugate speaks with an API server. All throw ApiError for an answer other than 200. */
+/** The ways in which gpugate speaks with an API server. All throw ApiError for an answer other than 200 or 201. */
 export interface ApiClient {
+  /** The namespace of the context; `default` where it names none. */
+  readonly namespace: string;
   /** The JSON at a path. */
   get(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
   /** The lines of a streamed answer, as they come; ends when the server closes, throws when the connection breaks. */
   lines(path: string, query: Query, signal: AbortSignal): AsyncIterable<string>;
   /** What the API server would make of an object that is created in a collection: a dry run, which stores nothing. */
   tryCreate(path: string, object: object, signal: AbortSignal): Promise<TriedCreate>;
-  /** Changes the object at a path by a JSON merge patch, once. */
-  patch(path: string, patch: object, signal: AbortSignal): Promise<void>;
+  /** Changes the object at a path once, by a JSON merge patch, or by the operations of a JSON Patch (RFC 6902). */
+  patch(path: string, patch: object | readonly Operation[], signal: AbortSignal): Promise<void>;
+  /** Adds an object to the collection at a path, once. */
+  create(path: string, object: object, signal: AbortSignal): Promise<void>;
   /** Ends idle connections. */
   close(): Promise<void>;
 }
@@ -35,6 +39,13 @@ export interface ApiClient {
 export interface TriedCreate {
   readonly object: unknown;
   readonly warnings: readonly string[];
+}
+
+/** One step of a JSON Patch. */
+export interface Operation {
+  readonly op: 'add' | 'test';
+  readonly path: string;
+  readonly value: unknown;
 }
 
 type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>;
@@ -121,6 +132,7 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
   }
 
   return {
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     async get(path, query, signal) {
       const { body, used } = await send(path, query, signal).catch((error: Error) => {
         if (error instanceof ApiError || signal.aborted) throw error;
@@ -146,8 +158,12 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
       return { object: JSON.parse(await guard(used, body.text())), warnings: warningTexts(headers.warning) };
     },
     async patch(path, patch, signal) {
-      const sent = { method: 'PATCH', type: 'application/merge-patch+json', object: patch } as const;
-      const { body, used } = await send(path, {}, signal, sent);
+      const type = `application/${Array.isArray(patch) ? 'json' : 'merge'}-patch+json`;
+      const { body, used } = await send(path, {}, signal, { method: 'PATCH', type, object: patch });
+      await guard(used, body.text());
+    },
+    async create(path, object, signal) {
+      const { body, used } = await send(path, {}, signal, { method: 'POST', type: 'application/json', object });
       await guard(used, body.text());
     },
     async close() {

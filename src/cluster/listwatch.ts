@@ -23,12 +23,26 @@ export interface WatchEvent {
 const PAGE_SIZE = 500;
 const PAGE_TIMEOUT_MS = 30_000;
 
+/** What of a collection is asked for; all of it without a selector. */
+export interface Selection {
+  readonly fieldSelector?: string;
+}
+
 /** Lists a collection, page by page. */
-export async function* listPages(client: ApiClient, path: string, signal: AbortSignal): AsyncGenerator<Page> {
+export async function* listPages(
+  client: ApiClient,
+  path: string,
+  signal: AbortSignal,
+  selection: Selection = {},
+): AsyncGenerator<Page> {
   let next: string | undefined;
   do {
     const limits = AbortSignal.any([signal, AbortSignal.timeout(PAGE_TIMEOUT_MS)]);
-    const page = (await client.get(path, { limit: PAGE_SIZE, continue: next }, limits)) as Partial<ListObject> | null;
+    const page = (await client.get(
+      path,
+      { ...selection, limit: PAGE_SIZE, continue: next },
+      limits,
+    )) as Partial<ListObject> | null;
     if (!page?.metadata?.resourceVersion) throw new Error(`the answer to a list of ${path} is not a list`);
     // Go encodes an empty list of some types as null.
     yield { items: page.items ?? [], resourceVersion: page.metadata.resourceVersion };
@@ -41,7 +55,7 @@ interface ListObject {
   readonly items: readonly KubernetesObject[] | null;
 }
 
-export interface WatchRequest {
+export interface WatchRequest extends Selection {
   readonly path: string;
   /** Events after this one are sent. */
   readonly resourceVersion: string;
@@ -54,12 +68,12 @@ export interface WatchRequest {
 /** The events of one watch request, until the server ends it. Throws LostTrack, ApiError, or the connection's error. */
 export async function* watchEvents(
   client: ApiClient,
-  { path, resourceVersion, timeoutSeconds, silenceMs }: WatchRequest,
+  { path, fieldSelector, resourceVersion, timeoutSeconds, silenceMs }: WatchRequest,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent> {
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(new Error(`silent for ${silenceMs / 1000} s`)), silenceMs);
-  const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
+  const query = { watch: true, allowWatchBookmarks: true, fieldSelector, resourceVersion, timeoutSeconds };
   try {
     for await (const line of client.lines(path, query, AbortSignal.any([signal, silence.signal]))) {
       timer.refresh();

@@ -14,6 +14,8 @@ export interface WatchOptions<T> {
   readonly resource: string;
   /** Path of the collection: `/api/v1/nodes`. */
   readonly path: string;
+  /** Watches only the object of this name; may then be allowed by name too (RBAC `resourceNames`). */
+  readonly name?: string;
   readonly log: WatchLog;
   /** What is kept of an object; may throw for one it can't read, which is logged and passed over. */
   reduce(object: KubernetesObject): T;
@@ -70,6 +72,7 @@ export interface Watch<T> {
  */
 export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watch<T> {
   const { resource, path, log } = options;
+  const only = options.name === undefined ? {} : { fieldSelector: `metadata.name=${options.name}` };
   const timing = { ...DEFAULT_TIMING, ...options.timing };
   const store: Store<T> = createStore();
   const closing = new AbortController();
@@ -113,7 +116,7 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
   async function list(): Promise<void> {
     const objects = new Map<string, Versioned<T>>();
     let version = '';
-    for await (const page of listPages(client, path, closing.signal)) {
+    for await (const page of listPages(client, path, closing.signal, only)) {
       lastEventAt = Date.now();
       version = page.resourceVersion;
       for (const object of page.items) {
@@ -143,7 +146,7 @@ export function startWatch<T>(client: ApiClient, options: WatchOptions<T>): Watc
 
   async function watch(from: string): Promise<void> {
     const timeoutSeconds = Math.ceil((timing.watchMs * (1 + Math.random())) / 1000);
-    const request = { path, resourceVersion: from, timeoutSeconds, silenceMs: timing.silenceMs };
+    const request = { path, ...only, resourceVersion: from, timeoutSeconds, silenceMs: timing.silenceMs };
     for await (const event of watchEvents(client, request, closing.signal)) {
       lastEventAt = Date.now();
       resourceVersion = event.resourceVersion;

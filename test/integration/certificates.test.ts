@@ -2,11 +2,11 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { developmentCertificates } from '../../src/certificates/development.ts';
 import { issue } from '../../src/certificates/issue.ts';
 import { loadPair } from '../../src/certificates/pair.ts';
+import { makeAuthority } from '../../src/certificates/sign.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -33,6 +33,9 @@ describe('development certificates', () => {
     expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
     expect(leaf.verify(ca.publicKey)).toBe(true);
     expect(leaf.serialNumber).not.toBe(ca.serialNumber);
+    // By the key ids, and not by the name alone, as several CAs of one name would need.
+    expect(leaf.checkIssued(ca)).toBe(true);
+    expect(leaf.checkIssued(new X509Certificate((await issue(new Date())).ca))).toBe(false);
     for (const name of ['localhost', 'gpugate', 'gpugate.gpugate', 'gpugate.gpugate.svc', 'host.docker.internal']) {
       expect(leaf.checkHost(name), name).toBe(name);
     }
@@ -70,13 +73,12 @@ describe('development certificates', () => {
 
   it('never replace certificates of another maker, expired or not', async () => {
     await developmentCertificates(dir);
-    const foreign = await generate([{ name: 'commonName', value: 'someone' }], {
-      algorithm: 'sha256',
-      notBeforeDate: new Date(Date.now() - 2 * DAY),
-      notAfterDate: new Date(Date.now() - DAY),
+    const foreign = await makeAuthority('someone', {
+      notBefore: new Date(Date.now() - 2 * DAY),
+      notAfter: new Date(Date.now() - DAY),
     });
-    await put('tls.crt', foreign.cert);
-    await put('tls.key', foreign.private);
+    await put('tls.crt', foreign.certificate);
+    await put('tls.key', foreign.key);
     const before = await all();
     expect(await developmentCertificates(dir)).toEqual({ done: 'kept' });
     expect(await all()).toEqual(before);
