@@ -2,6 +2,9 @@ import { stringify } from 'yaml';
 import { configurationsYaml } from '../src/commands/manifests.ts';
 import { gpuPolicyCrd } from '../src/registration/crd.ts';
 import { nodeList } from '../test/cluster/nodes.ts';
+import { chartValuesSchema } from './chart/values.ts';
+import { valuesPage } from './chart/values-page.ts';
+import { chartWebhooks } from './chart/webhooks.ts';
 
 /** The files of the repository that are made from code, and what each must hold. */
 export function generated(): readonly { readonly path: string; readonly text: string }[] {
@@ -13,11 +16,15 @@ export function generated(): readonly { readonly path: string; readonly text: st
   // YAML 1.1, as kubectl reads it: the value off would be a boolean without quotes.
   const crd =
     '# Made by `npm run generate` from src/policy/schema.ts. Apply it before gpugate is registered, and before its GpuPolicies.\n';
+  const crdYaml = crd + stringify(gpuPolicyCrd(), { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
+  const catalogue =
+    '# Made by `npm run generate` from src/registration; templates/webhooks.yaml puts in what differs by release.\n';
   return [
-    {
-      path: 'deploy/crd.yaml',
-      text: crd + stringify(gpuPolicyCrd(), { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }),
-    },
+    { path: 'deploy/crd.yaml', text: crdYaml },
+    { path: 'deploy/chart/gpugate/crds/gpupolicies.yaml', text: crdYaml },
+    { path: 'deploy/chart/gpugate/files/webhooks.yaml', text: catalogue + chartWebhooks() },
+    { path: 'deploy/chart/gpugate/values.schema.json', text: chartValuesSchema() },
+    { path: 'docs/values.md', text: valuesPage() },
     { path: 'deploy/webhooks.yaml', text: head + configurationsYaml({ target }) },
     { path: 'deploy/demo/nodes.yaml', text: nodes + stringify(nodeList(), { aliasDuplicateObjects: false }) },
   ];

@@ -1,0 +1,101 @@
+{{- define "gpugate.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "gpugate.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "gpugate.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "gpugate.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "gpugate.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "gpugate.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: webhook
+{{- end -}}
+
+{{- /* Without versions: a new chart alone is no reason to restart. */ -}}
+{{- define "gpugate.podLabels" -}}
+{{ include "gpugate.selectorLabels" . }}
+app.kubernetes.io/part-of: gpugate
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- /* Without the component, which the caller may add. */ -}}
+{{- define "gpugate.labels" -}}
+app.kubernetes.io/name: {{ include "gpugate.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/part-of: gpugate
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "gpugate.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "gpugate.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "gpugate.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}
+{{ .repository }}@{{ .digest }}
+{{- else -}}
+{{ .repository }}:{{ default $.Chart.AppVersion .tag }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Bytes of a quantity such as 384Mi, as a number. */ -}}
+{{- define "gpugate.bytes" -}}
+{{- $units := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 -}}
+{{- $text := toString . -}}
+{{- mulf (regexFind "^[0-9.]+" $text | float64) (get $units (regexFind "[A-Za-z]*$" $text)) -}}
+{{- end -}}
+
+{{- /* MiB for Node's heap: what it doesn't know of (connections, buffers, Node itself) stays below the limit of the container. */ -}}
+{{- define "gpugate.heapMiB" -}}
+{{- $limit := .Values.resources.limits.memory -}}
+{{- $heap := divf (mulf 0.6 (include "gpugate.bytes" $limit | float64)) 1048576.0 | floor | int -}}
+{{- if lt $heap 96 -}}
+{{- fail (printf "resources.limits.memory: %s is too little; give 160Mi or more" (toString $limit)) -}}
+{{- end -}}
+{{- $heap -}}
+{{- end -}}
+
+{{- define "gpugate.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "gpugate.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop:
+    - ALL
+{{- end -}}
+
+{{- define "gpugate.certificateSecret" -}}
+{{- if eq .Values.certificates.source "secret" -}}
+{{- required "certificates.secret.name: give the name of the Secret, since certificates.source is secret" .Values.certificates.secret.name -}}
+{{- else -}}
+{{- printf "%s-certificates" (include "gpugate.fullname" .) -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { gpuPolicySchema } from '../../src/policy/schema.ts';
+
+const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const name = z.string().regex(NAME);
+const nameOrEmpty = z.string().regex(/^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?$/);
+const port = z.int().min(1).max(65535);
+const duration = z.string().regex(/^[1-9][0-9]*[hms]$/);
+const strings = z.record(z.string(), z.string());
+const objects = z.array(z.record(z.string(), z.unknown()));
+const object = z.record(z.string(), z.unknown());
+/** As Kubernetes writes amounts of CPU and memory. */
+const quantity = z.union([z.string().regex(/^[0-9]+(\.[0-9]+)?(m|k|M|G|Ki|Mi|Gi)?$/), z.number().positive()]);
+const memory = z.string().regex(/^[0-9]+(\.[0-9]+)?(k|M|G|Ki|Mi|Gi)?$/);
+const seconds = z.int().min(0).max(30);
+const resource = z.string().regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/);
+const switchedOn = z.boolean();
+
+const templateKind = z.strictObject({
+  group: z.string(),
+  kind: z.string().regex(/^[A-Z][A-Za-z0-9]*$/),
+  plural: z.string().regex(/^[a-z]([-a-z0-9]*[a-z0-9])?$/),
+  paths: z.array(z.string()).min(1),
+  runsOnce: z.boolean().optional(),
+});
+
+const webhooks = z.strictObject({
+  failClosed: z.enum(['labelled', 'all', 'none']),
+  excludedNamespaces: z.array(name),
+  namespaceSelector: z.array(
+    z.strictObject({
+      key: z.string(),
+      operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+      values: z.array(z.string()).optional(),
+    }),
+  ),
+  matchConditions: z.array(z.strictObject({ name: z.string(), expression: z.string() })),
+  timeoutSeconds: z.strictObject({ mutate: seconds, validate: seconds }),
+  annotations: strings,
+});
+
+const certificates = z.strictObject({
+  source: z.enum(['own', 'cert-manager', 'secret']),
+  certManager: z.strictObject({
+    issuerRef: z.strictObject({ name: z.string(), kind: z.string(), group: z.string() }).partial(),
+    duration,
+    renewBefore: duration,
+  }),
+  secret: z.strictObject({
+    name: nameOrEmpty,
+    caBundle: z.string().regex(/^(\s*-----BEGIN CERTIFICATE-----[\s\S]*)?$/),
+  }),
+});
+
+const networkPolicy = z.strictObject({
+  enabled: switchedOn,
+  webhookFrom: objects,
+  metricsFrom: objects,
+  apiServerPorts: z.array(port).min(1),
+  apiServerCIDRs: z.array(z.string().regex(/^[0-9a-fA-F.:]+\/[0-9]{1,3}$/)),
+});
+
+/** The values of the chart: values.schema.json is made from it, and refuses what is misspelt or of the wrong kind. */
+export const valuesSchema = z
+  .strictObject({
+    replicas: z.int().min(1),
+    image: z.strictObject({
+      repository: z.string().min(1),
+      tag: z.string(),
+      digest: z.string().regex(/^(sha256:[0-9a-f]{64})?$/),
+      pullPolicy: z.enum(['IfNotPresent', 'Always', 'Never']),
+      pullSecrets: z.array(z.string()),
+    }),
+    nameOverride: nameOrEmpty,
+    fullnameOverride: nameOrEmpty,
+    commonLabels: strings,
+    policies: z.record(name, gpuPolicySchema.shape.spec),
+    namespaces: z.record(name, strings),
+    gpuResources: z.array(resource),
+    templateKinds: z.array(templateKind),
+    webhooks,
+    certificates,
+    clientCertificates: z.strictObject({ caConfigMap: nameOrEmpty, names: z.array(z.string().min(1)).min(1) }),
+    namespaceLabelGuard: z.strictObject({
+      enabled: switchedOn,
+      users: z.array(z.string()),
+      groups: z.array(z.string()),
+      serviceAccounts: z.array(z.string().regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/)),
+    }),
+    logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    shutdownDelay: z.string().regex(/^(0|[0-9]+(\.[0-9]+)?(ms|s))$/),
+    terminationGracePeriodSeconds: z.int().min(1),
+    resources: z.strictObject({
+      requests: z.object({ cpu: quantity, memory }).partial().catchall(quantity),
+      limits: z.object({ memory }).catchall(quantity),
+    }),
+    priorityClassName: nameOrEmpty,
+    priorityQuota: switchedOn,
+    podDisruptionBudget: z.strictObject({
+      enabled: switchedOn,
+      maxUnavailable: z.union([z.int().min(1), z.string().regex(/^[1-9][0-9]?%$/)]),
+    }),
+    nodeSelector: strings,
+    tolerations: objects,
+    affinity: object,
+    topologySpreadConstraints: objects,
+    podLabels: strings,
+    podAnnotations: strings,
+    deploymentAnnotations: strings,
+    extraEnv: objects,
+    extraArgs: z.array(z.string()),
+    serviceAccount: z.strictObject({ create: switchedOn, name: nameOrEmpty, annotations: strings }),
+    service: z.strictObject({ port, annotations: strings }),
+    host: z.string().min(1),
+    ports: z.strictObject({ webhook: port, metrics: port }),
+    hostNetwork: switchedOn,
+    networkPolicy,
+    serviceMonitor: z.strictObject({
+      enabled: switchedOn,
+      labels: strings,
+      interval: z.string().regex(/^([0-9]+(ms|s|m|h))?$/),
+    }),
+    prometheusRule: z.strictObject({ enabled: switchedOn, labels: strings, runbookBase: z.string() }),
+    dashboard: z.strictObject({ enabled: switchedOn, labels: strings, annotations: strings }),
+    /** What Helm passes on to every chart below another. */
+    global: object.optional(),
+  })
+  .partial();
+
+/** values.schema.json. Draft 7 is what every Helm 3 reads. */
+export function chartValuesSchema(): string {
+  const schema = z.toJSONSchema(valuesSchema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
