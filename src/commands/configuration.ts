@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isExtendedResource } from '../policy/resources.ts';
+import { LEVELS } from '../server/log-level.ts';
 import { FLAGS } from './flags.ts';
 
 /** What `serve` was told, checked. Times are in milliseconds; paths that weren't given are undefined. */
@@ -12,7 +13,6 @@ export type Read =
   | { readonly ok: true; readonly configuration: Configuration }
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
 const HOSTNAME = new RegExp(`^(?=.{1,253}$)(?![\\d.]+$)${LABEL}(\\.${LABEL})*$`, 'i');
 const LONGEST_DELAY_MS = 300_000;
@@ -44,6 +44,13 @@ const resourceNames = z
     error: 'is not a list of extended resources; give names such as example.com/npu,example.com/gpu',
   });
 
+const commonNames = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .refine((names) => names.every((name) => name !== ''), {
+    error: 'is not a list of common names; give names such as kube-apiserver,front-proxy-client',
+  });
+
 const schema = z.object({
   host,
   port,
@@ -56,6 +63,12 @@ const schema = z.object({
   gpuResources: resourceNames.optional(),
   templates: file.optional(),
   logLevel: z.enum(LEVELS, { error: `is not a level; give one of ${LEVELS.join(', ')}` }),
+  logLevelFile: z
+    .string()
+    .refine((path) => typeOf(path) !== 'directory', { error: 'is a directory; give a file in it' })
+    .optional(),
+  clientCa: file.optional(),
+  clientNames: commonNames,
   shutdownDelay: delay,
   welcome: z.boolean().optional(),
 });

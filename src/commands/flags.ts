@@ -27,6 +27,18 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   gpuResources: flag('--gpu-resources', '<names>', 'further resources that count as GPUs, parted by commas'),
   templates: flag('--templates', '<file>', 'further kinds that hold pod templates, a YAML list'),
   logLevel: flag('--log-level', '<level>', 'trace, debug, info, warn, error, fatal or silent', 'info'),
+  logLevelFile: flag(
+    '--log-level-file',
+    '<file>',
+    'holds a level that wins over --log-level, watched; it need not be there',
+  ),
+  clientCa: flag('--client-ca', '<file>', 'only clients with a certificate of this CA may send reviews, watched'),
+  clientNames: flag(
+    '--client-names',
+    '<names>',
+    'common names of such certificates, parted by commas',
+    'kube-apiserver',
+  ),
   shutdownDelay: flag('--shutdown-delay', '<time>', 'serves on for this long after SIGTERM', '10s'),
 };
 

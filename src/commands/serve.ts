@@ -8,11 +8,13 @@ import { createJudge } from '../server/judge.ts';
 import { createLifecycle } from '../server/lifecycle.ts';
 import { close, listen } from '../server/listen.ts';
 import { createLog, type Log } from '../server/log.ts';
+import { followLevel } from '../server/log-level.ts';
 import { createMetrics } from '../server/metrics.ts';
 import { createOperations } from '../server/operations.ts';
 import { reportPolicies } from '../server/policy-report.ts';
 import { handleCrashes, handleSignals } from '../server/shutdown.ts';
 import { followPair, startingPair } from './certificate.ts';
+import { followClients, startingClients } from './clients.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { EXIT, failure } from './exit.ts';
 import { addFlags, FLAGS } from './flags.ts';
@@ -36,6 +38,8 @@ export function configure(command: Command): void {
 async function serve(configuration: Configuration): Promise<void> {
   const log = createLog(configuration.logLevel);
   const { logger } = log;
+  const { logLevelFile, clientCa } = configuration;
+  const unfollowLevel = logLevelFile === undefined ? undefined : followLevel(logLevelFile, logger);
   const exit = exitAfter(log);
   const lifecycle = createLifecycle();
   let source: ClusterSource | undefined;
@@ -43,6 +47,7 @@ async function serve(configuration: Configuration): Promise<void> {
   handleCrashes({ lifecycle, logger, exit });
 
   const pair = await startingPair(configuration.certDir, logger);
+  const clients = await startingClients(configuration);
   const templateKinds = await openTemplateKinds(configuration.templates);
   const cluster = await openSource(configuration, logger);
   const policies = await openPolicies(configuration, cluster, logger, metrics);
@@ -64,12 +69,21 @@ async function serve(configuration: Configuration): Promise<void> {
     gpuResources: configuration.gpuResources ?? [],
     templateKinds,
   });
-  const app = await createApp({ judge, pair, metrics, logger, lifecycle, checks: [synced] });
+  const app = await createApp({
+    judge,
+    pair,
+    metrics,
+    logger,
+    lifecycle,
+    checks: [synced],
+    ...(clients ? { clients } : {}),
+  });
   const operations = createOperations(metrics, app.checks);
 
   const port = await listenOn('port', app.fastify, configuration);
   const metricsPort = await listenOn('metricsPort', operations, configuration);
   const unfollow = followPair(configuration.certDir, pair, app, metrics, logger);
+  const unfollowClients = followClients(clientCa, clients, app, metrics, logger);
   handleSignals({
     lifecycle,
     logger,
@@ -77,6 +91,8 @@ async function serve(configuration: Configuration): Promise<void> {
     delayMs: configuration.shutdownDelay,
     close: async (hurry) => {
       unfollow();
+      unfollowClients();
+      unfollowLevel?.();
       await close(app.fastify, hurry);
       report.close();
       await status?.close();

@@ -3,6 +3,7 @@ import { fastify } from 'fastify';
 import type { Logger } from 'pino';
 import type { Pair } from '../certificates/pair.ts';
 import { BODY_LIMIT } from './body.ts';
+import { admitClients, type Clients } from './clients.ts';
 import { closeWhileDraining } from './drain.ts';
 import { certificateCheck, handshakeCheck } from './handshake.ts';
 import type { Check } from './health.ts';
@@ -24,6 +25,8 @@ export interface AppOptions {
   readonly lifecycle: Lifecycle;
   /** Conditions of readiness beyond the server's own. */
   readonly checks?: readonly Check[];
+  /** Who may send reviews; without it, all that can connect. */
+  readonly clients?: Clients;
 }
 
 /** The server that the API server calls. */
@@ -33,6 +36,8 @@ export interface App {
   readonly checks: readonly Check[];
   /** Serves another certificate to the connections that come from now on. Those that stand keep theirs. */
   usePair(pair: Pair): void;
+  /** Trusts another authority for clients from now on. Only where there was one at the start. */
+  useClients(clients: Clients): void;
 }
 
 /**
@@ -43,12 +48,12 @@ export interface App {
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const { metrics, logger, lifecycle } = options;
-  let pair = options.pair;
+  let { pair, clients } = options;
 
   const secure = fastify({
     http2: false,
     https: {
-      ...tlsOptions(pair),
+      ...tlsOptions(pair, clients),
       handshakeTimeout: 10_000,
       headersTimeout: 10_000,
       // Node looks for timed out requests only this often.
@@ -71,6 +76,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   countTlsFailures(server, metrics, logger);
   closeWhileDraining(app, lifecycle);
+  if (clients) admitClients(app, server, () => clients as Clients, metrics, logger);
   plainRefusals(app, { '/mutate': 'POST', '/validate': 'POST', '/livez': 'GET', '/readyz': 'GET' });
   healthRoutes(app, checks);
   await app.register(reviewRoutes, { judge: options.judge, metrics, logger });
@@ -80,9 +86,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     fastify: app,
     checks,
     usePair: (next) => {
-      server.setSecureContext(tlsOptions(next));
+      server.setSecureContext(tlsOptions(next, clients));
       pair = next;
       showLife(metrics, next);
+    },
+    useClients: (next) => {
+      server.setSecureContext(tlsOptions(pair, next));
+      clients = next;
     },
   };
 }

@@ -88,10 +88,20 @@ export function createMetrics(version: string, watches: () => readonly WatchStat
     }),
     tlsFailures: new Counter({
       name: 'gpugate_tls_failures_total',
-      help: 'TLS handshakes that failed, by reason: not_trusted (the client does not trust our certificate), client_certificate (the client has none that we trust), protocol, timeout, closed or other.',
+      help: 'TLS handshakes that failed, by reason: not_trusted (the client does not trust our certificate), protocol, timeout, closed or other.',
       labelNames: ['reason'],
       registers,
     }),
+    refusedClients: new Counter({
+      name: 'gpugate_refused_clients_total',
+      help: 'Requests of clients without a certificate that --client-ca and --client-names ask for.',
+      registers,
+    }),
+    clientAuthorityReloads: reloads(
+      registers,
+      'gpugate_client_ca_reloads_total',
+      'Reloads of the file of --client-ca, by result; after a failure the last good one stays.',
+    ),
     policyReloads: reloads(
       registers,
       'gpugate_policy_reloads_total',

@@ -45,6 +45,7 @@ describe('the configuration', () => {
       metricsPort: 9090,
       certDir: 'certs',
       logLevel: 'info',
+      clientNames: ['kube-apiserver'],
       shutdownDelay: 10_000,
     });
   });
@@ -61,6 +62,9 @@ describe('the configuration', () => {
       GPUGATE_GPU_RESOURCES: 'example.com/npu',
       GPUGATE_TEMPLATES: file,
       GPUGATE_LOG_LEVEL: 'debug',
+      GPUGATE_LOG_LEVEL_FILE: '/nowhere/yet',
+      GPUGATE_CLIENT_CA: file,
+      GPUGATE_CLIENT_NAMES: 'kube-apiserver, front-proxy-client',
       GPUGATE_SHUTDOWN_DELAY: '500ms',
     };
     expect(configuration([], variables)).toEqual({
@@ -74,6 +78,9 @@ describe('the configuration', () => {
       gpuResources: ['example.com/npu'],
       templates: file,
       logLevel: 'debug',
+      logLevelFile: '/nowhere/yet',
+      clientCa: file,
+      clientNames: ['kube-apiserver', 'front-proxy-client'],
       shutdownDelay: 500,
     });
     const tried = [...Object.keys(variables), 'GPUGATE_KUBECONFIG'].sort();

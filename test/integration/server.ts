@@ -5,6 +5,7 @@ import type { Issued } from '../../src/certificates/issue.ts';
 import { issue } from '../../src/certificates/issue.ts';
 import { checkPair } from '../../src/certificates/pair.ts';
 import { createApp } from '../../src/server/app.ts';
+import type { Clients } from '../../src/server/clients.ts';
 import type { Check } from '../../src/server/health.ts';
 import type { Judge } from '../../src/server/judge.ts';
 import { createLifecycle } from '../../src/server/lifecycle.ts';
@@ -18,6 +19,7 @@ export interface Start {
   readonly issued?: Issued;
   /** The moment at which the certificate is loaded. */
   readonly now?: Date;
+  readonly clients?: Clients;
 }
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
@@ -32,7 +34,7 @@ export const allowAll: Judge = async () => ({
 });
 
 /** Starts both ports on free ones, with certificates of their own, and a client that trusts only them. */
-export async function startServer({ judge = allowAll, checks = [], issued, now = new Date() }: Start = {}) {
+export async function startServer({ judge = allowAll, checks = [], issued, now = new Date(), clients }: Start = {}) {
   const made = issued ?? (await issue(now));
   const lines: Record<string, unknown>[] = [];
   const gather = new Writable({
@@ -57,6 +59,7 @@ export async function startServer({ judge = allowAll, checks = [], issued, now =
     checks,
     metrics,
     lifecycle,
+    ...(clients ? { clients } : {}),
     pair: checkPair('certs', made, now),
     logger: pino({ base: null }, gather),
   });

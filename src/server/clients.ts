@@ -1,0 +1,73 @@
+import { X509Certificate } from 'node:crypto';
+import type { Server } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import type { Metrics } from './metrics.ts';
+
+/** Who may send reviews: holders of a certificate that the authority signed, with one of the names as its common name. */
+export interface Clients {
+  /** PEM, one certificate or several. */
+  readonly authority: string;
+  readonly names: readonly string[];
+}
+
+/** Checks that a text holds certificates. Throws an Error of one line that names the file and the fix. */
+export function checkAuthority(file: string, text: string): string {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  try {
+    for (const block of blocks) new X509Certificate(block);
+  } catch {
+    throw new Error(
+      `${file}: a certificate in it can't be read; put the CA of the API server's client certificate there`,
+    );
+  }
+  if (blocks.length === 0) {
+    throw new Error(`${file}: no PEM certificate; put the CA of the API server's client certificate there`);
+  }
+  return text;
+}
+
+/**
+ * Refuses every request whose connection has no such certificate, with 403 and before its body is read. The handshake itself
+ * lets all by: OpenSSL would end it without a word that the API server could show, and our own readiness check, which has
+ * no certificate, would be refused too.
+ */
+export function admitClients(
+  app: FastifyInstance,
+  server: Server,
+  current: () => Clients,
+  metrics: Metrics,
+  logger: Pick<Logger, 'warn'>,
+): void {
+  /** What each connection was checked against, and what was wrong with it. */
+  const checked = new WeakMap<object, { readonly clients: Clients; readonly problem: string | undefined }>();
+  server.on('secureConnection', (socket) => {
+    const clients = current();
+    checked.set(socket, { clients, problem: problemOf(socket, clients) });
+  });
+
+  app.addHook('onRequest', async (request, reply): Promise<FastifyReply | undefined> => {
+    const { clients, problem = undefined } = checked.get(request.raw.socket) ?? { problem: 'it was not checked' };
+    // Another authority is in force: this connection is served to the end, and the next one is checked anew.
+    if (clients !== current()) reply.header('connection', 'close');
+    if (problem === undefined) return undefined;
+    metrics.refusedClients.inc();
+    logger.warn({ from: request.ip, path: request.url, problem }, 'a client was refused');
+    return reply
+      .code(403)
+      .header('connection', 'close')
+      .type('text/plain')
+      .send(`gpugate refuses this client: ${problem}\n`);
+  });
+}
+
+function problemOf(socket: TLSSocket, { names }: Clients): string | undefined {
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) return 'it has no certificate, and --client-ca asks for one';
+  if (!socket.authorized) return `its certificate is not trusted (${socket.authorizationError})`;
+  // Several common names are an array.
+  const { CN: name }: { CN?: unknown } = certificate.toLegacyObject().subject;
+  if (typeof name === 'string' && names.includes(name)) return undefined;
+  return `its certificate is for ${JSON.stringify(name)}, and --client-names has ${names.join(', ')}`;
+}
