@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { RULE_PAGES } from '../src/commands/rule-pages.ts';
 import { licences } from './licences.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -29,7 +30,7 @@ export async function bundle({ dir, input = { gpugate: 'src/main.ts' } }: Bundle
       // It doesn't say so itself, and 1 MB of its models would come along for the four names that we use.
       moduleSideEffects: [{ test: /node_modules[\\/]@kubernetes[\\/]client-node[\\/]/, sideEffects: false }],
     },
-    plugins: [asciiOnly, aboutPackage, licences],
+    plugins: [rulePages, asciiOnly, aboutPackage, licences],
   });
   try {
     const { output } = await build.write({
@@ -45,6 +46,15 @@ export async function bundle({ dir, input = { gpugate: 'src/main.ts' } }: Bundle
     await build.close();
   }
 }
+
+/** The pages of the rules as a literal, since a bundle has no docs/ beside it. */
+const rulePages: Plugin = {
+  name: 'rule-pages',
+  load(id) {
+    if (id !== join(ROOT, 'src/commands/rule-pages.ts')) return undefined;
+    return `export const RULE_PAGES = ${JSON.stringify(RULE_PAGES)};`;
+  },
+};
 
 /** V8 keeps a source with a single character beyond Latin-1 in two bytes a character, so these are escaped. */
 const asciiOnly: Plugin = {

@@ -10,6 +10,10 @@ async function main(args: readonly string[]): Promise<void> {
   await root.parseAsync(args, { from: 'user' });
 }
 
+// `gpugate rules | head`: nobody reads on, and that is no failure.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  process.exit(code === 'EPIPE' ? 0 : EXIT.failed);
+});
 try {
   await main(process.argv.slice(2));
 } catch (error) {

@@ -21,6 +21,9 @@ interface Options {
 /** `gpugate manifests`: the webhook configurations as YAML, with the CA of the certificate that is served. */
 export function configure(command: Command): void {
   command
+    .description(
+      'Prints the MutatingWebhookConfiguration and the ValidatingWebhookConfiguration as YAML, with the CA of the certificate that is served.',
+    )
     .addOption(
       new Option('--service <namespace/name[:port]>', 'the Service that the API server calls')
         .argParser(service)

@@ -6,7 +6,10 @@ export const VERSION: string = about.version;
 
 /** `gpugate version` */
 export function configure(command: Command): void {
-  command.action(() => {
-    process.stdout.write(`gpugate ${VERSION} (node ${process.versions.node})\n`);
-  });
+  command
+    .description('Prints the version of gpugate and of the Node that runs it.')
+    .addHelpText('after', '\nExamples:\n  gpugate version')
+    .action(() => {
+      process.stdout.write(`gpugate ${VERSION} (node ${process.versions.node})\n`);
+    });
 }
