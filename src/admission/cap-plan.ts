@@ -72,7 +72,9 @@ function present(container: ContainerView, variable: CapVariable): readonly EnvE
   if (variable.measure === 'allocator') return entries.slice(0, 1);
   if (variable.measure !== 'suffixed') return entries;
   // CUDA_DEVICE_MEMORY_LIMIT_0 wins over the name without an index (HAMi-core multiprocess_memory_limit.c).
-  const indexed = container.env.filter((entry) => !entry.overridden && INDEXED_LIMIT.test(entry.name));
+  const indexed = container.env.filter(
+    (entry) => INDEXED_LIMIT.test(entry.name) && envEntry(container, entry.name) === entry,
+  );
   return [...entries, ...indexed];
 }
 

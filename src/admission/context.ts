@@ -1,7 +1,7 @@
 import type { EffectivePolicy } from '../policy/policy.ts';
 import { migResource, WHOLE_GPU } from '../policy/resources.ts';
 import { cappedContainers, type MemoryCap, memoryCap } from './cap.ts';
-import type { Change, Finding } from './findings.ts';
+import type { Tell } from './findings.ts';
 import { type Originals, readOriginals } from './originals.ts';
 import { type Placement, placementOf } from './placement.ts';
 import { type ContainerView, type GpuAsk, type PodView, unitsAsked, viewPod } from './pod.ts';
@@ -67,7 +67,7 @@ export interface Context {
  */
 export interface Rule {
   readonly needs: 'arithmetic' | 'odd-counts' | 'namespace' | 'guard' | 'policy' | 'mig' | 'shared' | 'cap';
-  readonly check: (context: Context) => Iterable<Finding | Change>;
+  readonly check: (context: Context, tell: Tell) => void;
 }
 
 /** Counts of which the arithmetic rules have nothing to say: from 1 to what an int32 holds, limit and request alike. */
@@ -78,14 +78,9 @@ function isPlain({ ask }: AskAt): boolean {
 
 export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot: Snapshot): Context {
   const pod = viewPod(request.pod, request.path, snapshot.gpuResources);
-  const before =
-    request.before === undefined ? undefined : viewPod(request.before, request.path, snapshot.gpuResources);
-  const running = before?.containers.filter((container) => container.role === 'ephemeral') ?? [];
-  const known = new Set(running.map((container) => container.name));
-  const containers = before
-    ? pod.containers.filter((c) => c.role === 'ephemeral' && !known.has(c.name))
-    : pod.containers;
-  const asks = containers.flatMap((container) => container.gpus.map((ask) => ({ container, ask })));
+  const containers = request.before === undefined ? pod.containers : addedContainers(pod, request, snapshot);
+  const asks: AskAt[] = [];
+  for (const container of containers) for (const ask of container.gpus) asks.push({ container, ask });
   const context: Context = {
     request,
     policy,
@@ -94,7 +89,7 @@ export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot
     containers,
     asks,
     plainCounts: asks.every(isPlain),
-    whole: before === undefined,
+    whole: request.before === undefined,
     leftTo: policy.otherSchedulers.find((name) => name === pod.schedulerName),
     originals: readOriginals(pod.annotations),
     profile: once(() => chooseProfile(context)),
@@ -104,6 +99,13 @@ export function contextOf(request: PodRequest, policy: EffectivePolicy, snapshot
     typed: once(() => typedValues(request.object ?? request.pod, request.path)),
   };
   return context;
+}
+
+/** The ephemeral containers that the pod did not have before. */
+function addedContainers(pod: PodView, request: PodRequest, { gpuResources }: Snapshot): readonly ContainerView[] {
+  const before = viewPod(request.before, request.path, gpuResources);
+  const known = new Set(before.containers.filter(({ role }) => role === 'ephemeral').map(({ name }) => name));
+  return pod.containers.filter(({ role, name }) => role === 'ephemeral' && !known.has(name));
 }
 
 /** The resource that a sound, non-zero ask ends up as: its own name, or the one that the policy renames it to. */

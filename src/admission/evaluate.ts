@@ -1,6 +1,6 @@
 import type { EffectivePolicy } from '../policy/policy.ts';
 import { type Context, contextOf, type PodRequest, type Rule } from './context.ts';
-import { type Change, type Finding, isChange, type Verdict } from './findings.ts';
+import { collect, type Verdict } from './findings.ts';
 import { recordOf } from './record.ts';
 import { notAQuantity } from './rules/gpu001-not-a-quantity.ts';
 import { fraction } from './rules/gpu002-fraction.ts';
@@ -80,16 +80,12 @@ const RULES: readonly Rule[] = [
  */
 export function evaluate(request: PodRequest, policy: EffectivePolicy, snapshot: Snapshot): Verdict {
   const context = contextOf(request, policy, snapshot);
-  const findings: Finding[] = [];
-  const changes: Change[] = [];
+  const { verdict, tell } = collect();
   for (const rule of RULES) {
-    if (!applies(rule, context)) continue;
-    for (const result of rule.check(context)) {
-      if (isChange(result)) changes.push(result);
-      else findings.push(result);
-    }
+    if (applies(rule, context)) rule.check(context, tell);
   }
-  return { findings, changes: [...changes, ...recordOf(context, changes)] };
+  for (const change of recordOf(context, verdict.changes)) tell(change);
+  return verdict;
 }
 
 function applies({ needs }: Rule, { policy, leftTo, plainCounts }: Context): boolean {

@@ -108,6 +108,20 @@ export interface Verdict {
   readonly changes: readonly Change[];
 }
 
+/** Takes what a rule finds, or wants changed, one at a time. */
+export type Tell = (result: Finding | Change) => void;
+
+/** A verdict that is being made, and what adds to it. */
+export function collect(): { readonly verdict: Verdict; readonly tell: Tell } {
+  const findings: Finding[] = [];
+  const changes: Change[] = [];
+  const tell = (result: Finding | Change) => {
+    if (isChange(result)) changes.push(result);
+    else findings.push(result);
+  };
+  return { verdict: { findings, changes }, tell };
+}
+
 export function isChange(result: Finding | Change): result is Change {
   return 'type' in result;
 }

@@ -9,10 +9,12 @@ export const POLICY = 'gpugate.dev/policy';
  */
 export type Originals = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
+const NONE: Originals = new Map();
+
 export function readOriginals(annotations: ReadonlyMap<string, string>): Originals {
-  const originals = new Map<string, ReadonlyMap<string, string>>();
   const text = annotations.get(ORIGINAL);
-  if (text === undefined) return originals;
+  if (text === undefined) return NONE;
+  const originals = new Map<string, ReadonlyMap<string, string>>();
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

@@ -10,103 +10,118 @@ export type PatchOperation =
 
 type Path = readonly (string | number)[];
 
+/** A patch being made: the object it is for, where the pod stands in it, and the parents that it creates. */
+interface Making {
+  readonly object: unknown;
+  readonly podPath: Path;
+  readonly patch: PatchOperation[];
+  readonly created: Set<string>;
+}
+
 /**
  * JSON Patch for typed changes of a reviewed object. Parents that are missing are created once; a null counts as missing.
  * `podPath` is where the pod stands in the object (empty for a Pod), for annotations.
  */
 export function patchOf(object: unknown, changes: readonly Change[], podPath: Path): readonly PatchOperation[] {
-  const patch: PatchOperation[] = [];
-  const created = new Set<string>();
+  if (changes.length === 0) return [];
+  const making: Making = { object, podPath, patch: [], created: new Set() };
+  const requirements: NodeRequirement[] = [];
+  for (const change of changes) if (change.type === 'require-node') requirements.push(change.requirement);
+  if (requirements.length > 0) requireNodes(making, requirements);
+  for (const change of changes) applyChange(making, change);
+  return making.patch;
+}
 
-  const add = (path: Path, value: unknown) => {
-    let here: unknown = object;
-    let location = '';
-    for (const [depth, part] of path.entries()) {
-      if (depth > podPath.length && !created.has(location) && !canHold(here, part)) {
-        created.add(location);
-        patch.push({ op: 'add', path: location, value: part === '-' ? [] : {} });
+function applyChange(making: Making, change: Change): void {
+  const { podPath } = making;
+  switch (change.type) {
+    case 'require-node':
+      break;
+    case 'add-toleration':
+      add(making, [...podPath, 'spec', 'tolerations', '-'], change.toleration);
+      break;
+    case 'set-request':
+      add(making, resource(change.container, 'requests', change.resource), change.quantity);
+      break;
+    case 'rename-resource':
+      for (const list of LISTS) {
+        remove(making, resource(change.container, list, change.from));
+        add(making, resource(change.container, list, change.to), change.quantity);
       }
-      location += `/${escaped(part)}`;
-      here = child(here, part);
-    }
-    patch.push({ op: 'add', path: location, value });
-  };
-  const remove = (path: Path) => {
-    const parent = asObject(at(object, path.slice(0, -1)));
-    const key = path.at(-1);
-    if (parent && typeof key === 'string' && Object.hasOwn(parent, key))
-      patch.push({ op: 'remove', path: pointer(path) });
-  };
-  const resource = ({ path }: ContainerAt, list: 'limits' | 'requests', name: string) => [
-    ...path,
-    'resources',
-    list,
-    name,
-  ];
-
-  const requirements = changes.flatMap((change) => (change.type === 'require-node' ? [change.requirement] : []));
-  if (requirements.length > 0) requireNodes(object, requirements, podPath, add);
-  for (const change of changes) {
-    switch (change.type) {
-      case 'require-node':
-        break;
-      case 'add-toleration':
-        add([...podPath, 'spec', 'tolerations', '-'], change.toleration);
-        break;
-      case 'set-request':
-        add(resource(change.container, 'requests', change.resource), change.quantity);
-        break;
-      case 'rename-resource':
-        for (const list of ['limits', 'requests'] as const) {
-          remove(resource(change.container, list, change.from));
-          add(resource(change.container, list, change.to), change.quantity);
-        }
-        break;
-      case 'drop-resource':
-        remove(resource(change.container, 'limits', change.resource));
-        remove(resource(change.container, 'requests', change.resource));
-        break;
-      case 'set-env': {
-        const env = [...change.container.path, 'env'];
-        const entry = { name: change.name, value: change.value };
-        const index = asArray(at(object, env)).findLastIndex((candidate) => asObject(candidate)?.name === change.name);
-        // The whole entry is replaced, so that a valueFrom goes with it.
-        if (index >= 0) patch.push({ op: 'replace', path: pointer([...env, index]), value: entry });
-        else add([...env, '-'], entry);
-        break;
-      }
-      case 'set-runtime-class':
-        add([...podPath, 'spec', 'runtimeClassName'], change.name);
-        break;
-      case 'set-annotation':
-        add([...podPath, 'metadata', 'annotations', change.name], change.value);
-        break;
-    }
+      break;
+    case 'drop-resource':
+      for (const list of LISTS) remove(making, resource(change.container, list, change.resource));
+      break;
+    case 'set-env':
+      setEnv(making, change.container, change.name, change.value);
+      break;
+    case 'set-runtime-class':
+      add(making, [...podPath, 'spec', 'runtimeClassName'], change.name);
+      break;
+    case 'set-annotation':
+      add(making, [...podPath, 'metadata', 'annotations', change.name], change.value);
+      break;
   }
-  return patch;
+}
+
+const LISTS = ['limits', 'requests'] as const;
+
+function resource({ path }: ContainerAt, list: (typeof LISTS)[number], name: string): Path {
+  return [...path, 'resources', list, name];
+}
+
+function setEnv(making: Making, { path }: ContainerAt, name: string, value: string): void {
+  const env = [...path, 'env'];
+  const entry = { name, value };
+  const index = asArray(at(making.object, env)).findLastIndex((candidate) => asObject(candidate)?.name === name);
+  // The whole entry is replaced, so that a valueFrom goes with it.
+  if (index >= 0) making.patch.push({ op: 'replace', path: pointer([...env, index]), value: entry });
+  else add(making, [...env, '-'], entry);
+}
+
+function add({ object, podPath, patch, created }: Making, path: Path, value: unknown): void {
+  let here: unknown = object;
+  let location = '';
+  for (let depth = 0; depth < path.length; depth += 1) {
+    const part = path[depth] as string | number;
+    if (depth > podPath.length && !canHold(here, part) && !created.has(location)) {
+      created.add(location);
+      patch.push({ op: 'add', path: location, value: part === '-' ? [] : {} });
+    }
+    location += `/${escaped(part)}`;
+    here = child(here, part);
+  }
+  patch.push({ op: 'add', path: location, value });
+}
+
+function remove({ object, patch }: Making, path: Path): void {
+  const parent = asObject(at(object, path.slice(0, -1)));
+  const key = path.at(-1);
+  if (parent && typeof key === 'string' && Object.hasOwn(parent, key)) {
+    patch.push({ op: 'remove', path: pointer(path) });
+  }
 }
 
 /** Alternatives are joined by OR, so that every one gets the expressions; a pod without any gets a first one. */
-function requireNodes(
-  object: unknown,
-  requirements: readonly NodeRequirement[],
-  podPath: Path,
-  add: (path: Path, value: unknown) => void,
-): void {
+function requireNodes(making: Making, requirements: readonly NodeRequirement[]): void {
+  const { object, podPath } = making;
   const path = [...podPath, 'spec', 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution'];
   const spec = asObject(at(object, [...podPath, 'spec'])) ?? {};
   const terms = nodeSelectorTerms(spec);
-  if (!terms) add([...path, 'nodeSelectorTerms'], [{ matchExpressions: requirements }]);
+  if (!terms) add(making, [...path, 'nodeSelectorTerms'], [{ matchExpressions: requirements }]);
   for (const [index, term] of (terms ?? []).entries()) {
     if (isEmptyTerm(term)) continue;
     const missing = requirements.filter((requirement) => !termRequires(term, requirement));
-    for (const requirement of missing) add([...path, 'nodeSelectorTerms', index, 'matchExpressions', '-'], requirement);
+    for (const requirement of missing)
+      add(making, [...path, 'nodeSelectorTerms', index, 'matchExpressions', '-'], requirement);
   }
 }
 
 /** A JSON Pointer (RFC 6901). */
 export function pointer(path: Path): string {
-  return path.map((part) => `/${escaped(part)}`).join('');
+  let text = '';
+  for (const part of path) text += `/${escaped(part)}`;
+  return text;
 }
 
 /** `~` is escaped before `/`, so that `nvidia.com/gpu` becomes `nvidia.com~1gpu`. */
@@ -116,7 +131,9 @@ function escaped(part: string | number): string | number {
 }
 
 function at(value: unknown, path: Path): unknown {
-  return path.reduce(child, value);
+  let here = value;
+  for (const part of path) here = child(here, part);
+  return here;
 }
 
 function child(value: unknown, part: string | number): unknown {

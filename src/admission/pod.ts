@@ -8,7 +8,6 @@ import { isWhole, type Quantity, quantityFromJson, wholeUnits } from './quantity
  */
 export interface PodView {
   readonly annotations: ReadonlyMap<string, string>;
-  readonly labels: ReadonlyMap<string, string>;
   readonly containers: readonly ContainerView[];
   readonly schedulerName: string;
   readonly nodeName: string | undefined;
@@ -34,8 +33,8 @@ export interface ContainerView extends ContainerAt {
 
 export interface GpuAsk {
   readonly resource: GpuResource;
-  readonly limit?: Asked;
-  readonly request?: Asked;
+  readonly limit: Asked | undefined;
+  readonly request: Asked | undefined;
   /** What `unitsAsked` says; kept, since nearly every rule asks. */
   readonly units: bigint | undefined;
 }
@@ -51,8 +50,6 @@ export interface EnvEntry {
   readonly name: string;
   /** Undefined with valueFrom: a webhook can't read where it comes from. */
   readonly value: string | undefined;
-  /** A later entry has the same name; the last one wins (kubelet keeps both, the runtime takes the last). */
-  readonly overridden: boolean;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -74,15 +71,21 @@ export function viewPod(
   const root = asObject(pod) ?? {};
   const metadata = asObject(root.metadata) ?? {};
   const spec = asObject(root.spec) ?? {};
-  const list = (key: 'initContainers' | 'containers' | 'ephemeralContainers') =>
-    asArray(spec[key]).flatMap((container, index) => {
-      const object = asObject(container);
-      return object ? [viewContainer(object, key, index, path, extraGpuResources)] : [];
-    });
+  const specPath = [...path, 'spec'];
+  const specField = fieldPath(specPath);
+  const containers: ContainerView[] = [];
+  for (const list of CONTAINER_LISTS) {
+    const items = asArray(spec[list]);
+    for (let index = 0; index < items.length; index += 1) {
+      const container = asObject(items[index]);
+      if (!container) continue;
+      const at = { path: [...specPath, list, index], field: `${specField}.${list}[${index}]` };
+      containers.push(viewContainer(container, list, at, extraGpuResources));
+    }
+  }
   return {
     annotations: strings(metadata.annotations),
-    labels: strings(metadata.labels),
-    containers: [...list('initContainers'), ...list('containers'), ...list('ephemeralContainers')],
+    containers,
     schedulerName: typeof spec.schedulerName === 'string' ? spec.schedulerName : '',
     nodeName: typeof spec.nodeName === 'string' && spec.nodeName !== '' ? spec.nodeName : undefined,
     spec,
@@ -90,37 +93,46 @@ export function viewPod(
   };
 }
 
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+
+// Every review comes through here, so it is loops that make no more than what is kept.
 function viewContainer(
   container: JsonObject,
-  list: 'initContainers' | 'containers' | 'ephemeralContainers',
-  index: number,
-  podPath: readonly (string | number)[],
+  list: (typeof CONTAINER_LISTS)[number],
+  { path, field }: { readonly path: readonly (string | number)[]; readonly field: string },
   extra: readonly string[],
 ): ContainerView {
-  const path = [...podPath, 'spec', list, index];
-  const resources = asObject(container.resources) ?? {};
-  const limits = asObject(resources.limits) ?? {};
-  const requests = asObject(resources.requests) ?? {};
-  const names = [...new Set([...Object.keys(limits), ...Object.keys(requests)])];
-  const gpus = names.flatMap((name) => {
+  const resources = asObject(container.resources) ?? NOTHING;
+  const limits = asObject(resources.limits) ?? NOTHING;
+  const requests = asObject(resources.requests) ?? NOTHING;
+  const gpus: GpuAsk[] = [];
+  const otherResources: string[] = [];
+  const view = (name: string) => {
     const resource = gpuResource(name, extra);
-    if (!resource) return [];
-    const limit = Object.hasOwn(limits, name) ? { limit: asked(limits[name]) } : undefined;
-    const request = Object.hasOwn(requests, name) ? { request: asked(requests[name]) } : undefined;
-    return [{ resource, ...limit, ...request, units: soundUnits(limit?.limit, request?.request) }];
-  });
+    if (!resource) {
+      otherResources.push(name);
+      return;
+    }
+    const limit = Object.hasOwn(limits, name) ? asked(limits[name]) : undefined;
+    const request = Object.hasOwn(requests, name) ? asked(requests[name]) : undefined;
+    gpus.push({ resource, limit, request, units: soundUnits(limit, request) });
+  };
+  for (const name of Object.keys(limits)) view(name);
+  for (const name of Object.keys(requests)) if (!Object.hasOwn(limits, name)) view(name);
   return {
     role: role(container, list),
     path,
-    field: fieldPath(path),
+    field,
     name: typeof container.name === 'string' ? container.name : '',
     gpus,
-    otherResources: names.filter((name) => !gpuResource(name, extra)),
+    otherResources,
     env: viewEnv(container.env),
-    hasClaims: asArray(resources.claims).length > 0 || names.some((name) => name.startsWith(DEVICE_CLASS)),
+    hasClaims: asArray(resources.claims).length > 0 || otherResources.some((name) => name.startsWith(DEVICE_CLASS)),
     spec: container,
   };
 }
+
+const NOTHING: JsonObject = Object.freeze({});
 
 /** `deviceclass.resource.kubernetes.io/gpu.nvidia.com: 1` has a claim made for it (KEP-5004). */
 const DEVICE_CLASS = 'deviceclass.resource.kubernetes.io/';
@@ -137,22 +149,19 @@ function asked(raw: unknown): Asked {
 }
 
 function viewEnv(env: unknown): readonly EnvEntry[] {
-  const entries = asArray(env).flatMap((entry, index) => {
-    const object = asObject(entry);
-    if (!object || typeof object.name !== 'string') return [];
-    const fromElsewhere = asObject(object.valueFrom) !== undefined;
-    const value = fromElsewhere ? undefined : typeof object.value === 'string' ? object.value : '';
-    return [{ index, name: object.name, value, overridden: false }];
-  });
-  const later = new Set<string>();
-  for (const entry of entries.toReversed()) {
-    entry.overridden = later.has(entry.name);
-    later.add(entry.name);
+  const items = asArray(env);
+  const entries: EnvEntry[] = [];
+  for (let index = 0; index < items.length; index += 1) {
+    const item = asObject(items[index]);
+    if (!item || typeof item.name !== 'string') continue;
+    const fromElsewhere = asObject(item.valueFrom) !== undefined;
+    const value = fromElsewhere ? undefined : typeof item.value === 'string' ? item.value : '';
+    entries.push({ index, name: item.name, value });
   }
   return entries;
 }
 
-/** The entry that counts for a name: the last one. */
+/** The entry that counts for a name: the last one (kubelet keeps all, the runtime takes the last). */
 export function envEntry(container: ContainerView, name: string): EnvEntry | undefined {
   return container.env.findLast((entry) => entry.name === name);
 }
@@ -190,7 +199,11 @@ export function asksForGpu(container: ContainerView): boolean {
 }
 
 function strings(value: unknown): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(asObject(value) ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+  const object = asObject(value) ?? NOTHING;
+  const texts = new Map<string, string>();
+  for (const name of Object.keys(object)) {
+    const text = object[name];
+    if (typeof text === 'string') texts.set(name, text);
+  }
+  return texts;
 }

@@ -1,7 +1,7 @@
 import { normalProfile, profileProblem, usableMiB } from '../policy/boards.ts';
 import type { MigPolicy } from '../policy/policy.ts';
 import type { Context } from './context.ts';
-import type { Finding } from './findings.ts';
+import type { Finding, Tell } from './findings.ts';
 import { ORIGINAL, POLICY } from './originals.ts';
 import { fieldPath, type PodView } from './pod.ts';
 import { parseQuantity } from './quantity.ts';
@@ -85,11 +85,11 @@ function withoutEffect(pod: PodView, name: string, value: string): Finding {
 const KNOWN = [WISH, MIN_MEMORY, CAP_WISH, POLICY, ORIGINAL];
 
 /** Annotations of a pod under `gpugate.dev/` that mean nothing: most likely misspelt. */
-export function* unknownAnnotations(pod: PodView): Iterable<Finding> {
+export function unknownAnnotations(pod: PodView, tell: Tell): void {
   for (const [name, value] of pod.annotations) {
     if (!name.startsWith('gpugate.dev/') || KNOWN.includes(name)) continue;
     const message = 'is not one that gpugate reads';
-    yield annotation(pod, 'GPU101', 'warning', name, value, message, `Known are ${KNOWN.slice(0, 3).join(', ')}.`);
+    tell(annotation(pod, 'GPU101', 'warning', name, value, message, `Known are ${KNOWN.slice(0, 3).join(', ')}.`));
   }
 }
 

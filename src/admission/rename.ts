@@ -1,24 +1,24 @@
 import { WHOLE_GPU } from '../policy/resources.ts';
 import { type Context, finalResource } from './context.ts';
-import type { Change, Code } from './findings.ts';
+import type { Code, Tell } from './findings.ts';
 import { type ContainerView, type GpuAsk, unitsAsked } from './pod.ts';
 import { shown } from './rules/each.ts';
 
 /** The changes that move a container's whole GPUs to the name that the policy wants. */
-export function* renames(context: Context, code: Code): Iterable<Change> {
+export function renames(context: Context, code: Code, tell: Tell): void {
   for (const container of context.containers) {
     for (const ask of container.gpus) {
       const from = ask.resource.name;
       if (droppedBesideRename(context, container, ask)) {
         const reason = `${from} dropped: it was renamed before, and came back (a LimitRange does so)`;
-        yield { type: 'drop-resource', code, container, resource: from, reason, required: true };
+        tell({ type: 'drop-resource', code, container, resource: from, reason, required: true });
         continue;
       }
       const to = finalResource(context, ask);
       if (to === from) continue;
       const quantity = String(ask.limit?.raw);
       const reason = `${from} ${shown(quantity)} -> ${to} ${shown(quantity)}`;
-      yield { type: 'rename-resource', code, container, from, to, quantity, reason, required: true };
+      tell({ type: 'rename-resource', code, container, from, to, quantity, reason, required: true });
     }
   }
 }

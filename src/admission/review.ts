@@ -45,7 +45,7 @@ export interface Answer {
   readonly message?: string;
   readonly causes?: readonly Cause[];
   readonly warnings: readonly string[];
-  readonly patch?: readonly PatchOperation[];
+  readonly patch?: readonly PatchOperation[] | undefined;
   /** Keys without a slash: the API server puts the webhook's name before them. */
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }

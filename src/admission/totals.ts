@@ -4,6 +4,12 @@ import { droppedBesideRename } from './rename.ts';
 
 /** What the pod takes of each GPU resource once it is changed. One walk: a pod may name thousands of them. */
 export function totalsByResource(context: Context): ReadonlyMap<string, bigint> {
+  const [only] = context.asks;
+  if (only && context.asks.length === 1 && only.container.role !== 'ephemeral') {
+    // Nearly every GPU pod: one container with one resource.
+    if (droppedBesideRename(context, only.container, only.ask)) return new Map();
+    return new Map([[finalResource(context, only.ask), unitsAsked(only.ask) ?? 0n]]);
+  }
   const asked = new Map<string, Map<ContainerView, bigint>>();
   for (const container of context.containers) {
     for (const ask of container.gpus) {

@@ -1,7 +1,7 @@
 import type { EffectivePolicy } from '../policy/policy.ts';
 import type { Context } from './context.ts';
 import type { Severity } from './findings.ts';
-import { asksForGpu, type ContainerView, type EnvEntry } from './pod.ts';
+import { asksForGpu, type ContainerView, type EnvEntry, envEntry } from './pod.ts';
 import { shown } from './rules/each.ts';
 
 export const VISIBLE_DEVICES_VARIABLE = 'NVIDIA_VISIBLE_DEVICES';
@@ -34,7 +34,7 @@ export function guardedEntries(
     // The runtime takes the whole list as void when void stands anywhere in it.
     if (devices.includes('void') || devices.every((device) => HARMLESS.has(device))) return [];
     const opening = devices.includes('all') ? 'all' : devices.find((device) => !HARMLESS.has(device));
-    const twice = entry.overridden ? ' (and set again below)' : '';
+    const twice = envEntry(container, entry.name) !== entry ? ' (and set again below)' : '';
     return [{ entry, why: `is ${shown(opening)}${twice}, which opens GPUs` }];
   });
 }

@@ -1,6 +1,6 @@
 import { type Decision, decide, type Phase } from '../admission/decide.ts';
 import { evaluate } from '../admission/evaluate.ts';
-import type { Code } from '../admission/findings.ts';
+import type { Code, Finding } from '../admission/findings.ts';
 import { type PatchOperation, patchOf } from '../admission/patch.ts';
 import { asObject } from '../admission/pod.ts';
 import { reapply } from '../admission/reapply.ts';
@@ -9,7 +9,7 @@ import type { Snapshot } from '../admission/snapshot.ts';
 import { type TemplateKind, type TemplateKinds, withTemplateKinds } from '../admission/template-kinds.ts';
 import { hasController, newTemplates } from '../admission/templates.ts';
 import { annotationsAdded } from '../admission/ways/added-annotations.ts';
-import { decideWorkload } from '../admission/workload.ts';
+import { decideWorkload, type Preview } from '../admission/workload.ts';
 import type { ClusterSource } from '../cluster/source.ts';
 import { policyNameOf } from '../policy/census.ts';
 import type { PolicySource } from '../policy/files.ts';
@@ -44,7 +44,7 @@ export function createJudge(options: JudgeOptions): Judge {
   const policyOf = cachedPolicies(policies);
 
   return async (webhook, request) => {
-    const { kind, operation, subResource, object, oldObject } = request;
+    const { operation, object, oldObject } = request;
     const settings = judgeSettings(request, { policies, census: options.census });
     if (settings) return settings;
     if (operation !== 'CREATE' && operation !== 'UPDATE') return UNTOUCHED;
@@ -57,40 +57,8 @@ export function createJudge(options: JudgeOptions): Judge {
     }
 
     const namespace = request.namespace ?? '';
-    const judgeBy = (policy: EffectivePolicy): Judgement => {
-      if (work.annotations) {
-        const decision = decide(annotationsAdded(object, oldObject, policy), policy, work.phase, true);
-        return judgementOf(decision, policy, subjectOf(request), []);
-      }
-      const snapshot = snapshotFor(policy, namespace);
-      const added = subResource === 'ephemeralcontainers';
-      if (work.kind) {
-        const { decision, patch, preview } = decideWorkload(
-          webhook,
-          { kind: work.kind, namespace, object, oldObject },
-          policy,
-          snapshot,
-        );
-        return { ...judgementOf(decision, policy, subjectOf(request), patch), preview };
-      }
-      const podRequest = {
-        pod: object,
-        path: [],
-        namespace,
-        kind: kind.kind,
-        object,
-        ...(added ? { before: oldObject } : {}),
-      };
-      const decision = decide(
-        evaluate(podRequest, policy, snapshot),
-        policy,
-        work.phase,
-        work.phase !== 'validate' || added,
-      );
-      const preview = () => ({ denials: [], patch: patchOf(object, decision.announced, []) });
-      return { ...judgementOf(decision, policy, subjectOf(request), patchOf(object, decision.changes, [])), preview };
-    };
-
+    const judgeBy = (policy: EffectivePolicy) =>
+      judgeWork(webhook, request, work, policy, snapshotFor(policy, namespace));
     const known = cluster.known(namespace);
     if (!known || policies.synced?.() === false) return judgeUnseen(namespace, work.phase, judgeBy);
     const judgement = judgeBy(await policyFor(known));
@@ -131,10 +99,39 @@ export function createJudge(options: JudgeOptions): Judge {
   }
 }
 
-type Work =
-  | 'none'
-  | 'reapply'
-  | { readonly phase: Phase; readonly kind?: TemplateKind; readonly annotations?: boolean };
+/** What a policy makes of the work. */
+function judgeWork(
+  webhook: Webhook,
+  request: AdmissionRequest,
+  { phase, kind, annotations }: JudgedWork,
+  policy: EffectivePolicy,
+  snapshot: Snapshot,
+): Judgement {
+  const { subResource, object, oldObject, namespace = '' } = request;
+  if (annotations)
+    return judgementOf(decide(annotationsAdded(object, oldObject, policy), policy, phase, true), policy, request);
+  if (kind) {
+    const change = { kind, namespace, object, oldObject };
+    const { decision, patch, preview } = decideWorkload(webhook, change, policy, snapshot);
+    return judgementOf(decision, policy, request, patch, preview);
+  }
+  const added = subResource === 'ephemeralcontainers';
+  const pod = { pod: object, path: [], namespace, kind: request.kind.kind, object };
+  const verdict = evaluate(added ? { ...pod, before: oldObject } : pod, policy, snapshot);
+  const decision = decide(verdict, policy, phase, phase !== 'validate' || added);
+  const preview = () => ({ denials: [], patch: patchOf(object, decision.announced, []) });
+  return judgementOf(decision, policy, request, patchOf(object, decision.changes, []), preview);
+}
+
+interface JudgedWork {
+  readonly phase: Phase;
+  /** Of a workload: where its pod templates are. */
+  readonly kind?: TemplateKind;
+  /** Only annotations that are added to a pod. */
+  readonly annotations?: boolean;
+}
+
+type Work = 'none' | 'reapply' | JudgedWork;
 
 /**
  * What a request is to gpugate: a new pod, containers or annotations added to one, a manifest applied again, a template, or
@@ -160,48 +157,46 @@ function workOf(webhook: Webhook, request: AdmissionRequest, kinds: TemplateKind
 function judgementOf(
   decision: Decision,
   policy: EffectivePolicy,
-  subject: Subject,
-  patch: readonly PatchOperation[],
+  request: AdmissionRequest,
+  patch?: readonly PatchOperation[],
+  preview?: () => Preview,
 ): Judgement {
   const { allowed, denials, findings, changes, announced } = decision;
-  const denial = allowed
-    ? {}
-    : {
-        code: 403,
-        reason: 'Forbidden',
-        message: denialText(subject, policy, denials),
-        causes: denials.slice(0, MOST_PROBLEMS).map((finding) => ({
-          reason: finding.code,
-          message: findingText(finding),
-          field: finding.field,
-        })),
-      };
+  const warnings = warningLines(decision);
+  const auditAnnotations = auditOf(decision, policy);
   return {
-    answer: {
-      allowed,
-      ...denial,
-      warnings: warningLines(decision),
-      ...(patch.length > 0 ? { patch } : {}),
-      auditAnnotations: auditOf(decision, policy),
-    },
+    answer: allowed
+      ? { allowed, warnings, patch, auditAnnotations }
+      : { allowed, ...denialOf(denials, policy, request), warnings, auditAnnotations },
     mode: policy.governed ? policy.mode : 'none',
     policy: policy.name ?? '',
     findings,
     changes: changes.length > 0 ? changes : announced,
+    preview,
   };
+}
+
+function denialOf(denials: readonly Finding[], policy: EffectivePolicy, request: AdmissionRequest) {
+  const causes = denials.slice(0, MOST_PROBLEMS).map((finding) => ({
+    reason: finding.code,
+    message: findingText(finding),
+    field: finding.field,
+  }));
+  return { code: 403, reason: 'Forbidden', message: denialText(subjectOf(request), policy, denials), causes };
 }
 
 /** One key a code, with a value that is the same in every round: the API server refuses a second, different value. */
 function auditOf({ denials, findings, changes, announced }: Decision, policy: EffectivePolicy): Record<string, string> {
   const audit: Record<string, string> = policy.name === undefined ? {} : { policy: policy.name };
-  const tell = (items: Iterable<{ readonly code: Code }>, what: string) => {
-    for (const { code } of items) audit[code] ??= what;
-  };
-  tell(denials, 'denied');
-  tell(changes, 'changed');
-  tell(announced, 'would change');
-  tell(findings, 'found');
+  tellOf(audit, denials, 'denied');
+  tellOf(audit, changes, 'changed');
+  tellOf(audit, announced, 'would change');
+  tellOf(audit, findings, 'found');
   return audit;
+}
+
+function tellOf(audit: Record<string, string>, items: Iterable<{ readonly code: Code }>, what: string): void {
+  for (const { code } of items) audit[code] ??= what;
 }
 
 function subjectOf({ kind, name, namespace, object }: AdmissionRequest): Subject {

@@ -10,7 +10,7 @@ export interface Judgement {
   readonly findings: readonly Finding[];
   readonly changes: readonly Change[];
   /** What would become of the pods of a workload, or of the object if its mode did more than announce. */
-  readonly preview?: () => Preview;
+  readonly preview?: (() => Preview) | undefined;
   /** The namespace or its policy could not be read. */
   readonly unread?: boolean;
 }

@@ -7,16 +7,18 @@ import { eachValue, found, quoted, resourceField, shown } from './each.ts';
  */
 export const notAQuantity: Rule = {
   needs: 'odd-counts',
-  *check(context) {
+  check(context, tell) {
     for (const { container, ask, list, asked } of eachValue(context)) {
       if (asked.quantity) continue;
-      yield found('GPU001', 'error', container, {
-        field: resourceField(container, list, ask.resource.name),
-        value: shown(asked.raw),
-        message: `${ask.resource.name} in ${list} is ${quoted(asked.raw)}, which is not a number.`,
-        fix: 'Write a whole number such as 1.',
-        refusedAnyway: true,
-      });
+      tell(
+        found('GPU001', 'error', container, {
+          field: resourceField(container, list, ask.resource.name),
+          value: shown(asked.raw),
+          message: `${ask.resource.name} in ${list} is ${quoted(asked.raw)}, which is not a number.`,
+          fix: 'Write a whole number such as 1.',
+          refusedAnyway: true,
+        }),
+      );
     }
   },
 };

@@ -10,7 +10,7 @@ import { eachAsk, found, resourceField, shown } from './each.ts';
  */
 export const fraction: Rule = {
   needs: 'odd-counts',
-  *check(context) {
+  check(context, tell) {
     const advice = new Map<string, string>();
     for (const { container, ask } of eachAsk(context)) {
       const list = fractional(ask.limit?.quantity)
@@ -26,13 +26,15 @@ export const fraction: Rule = {
       // Said once for each name: it looks at every node.
       const unit = advice.get(name) ?? oneUnit(context, ask);
       advice.set(name, unit);
-      yield found('GPU002', 'error', container, {
-        field: resourceField(container, list, name),
-        value,
-        message: `${name} is ${value}; GPUs are counted in whole devices.`,
-        fix: `Ask for ${whole}${unit}.`,
-        refusedAnyway: true,
-      });
+      tell(
+        found('GPU002', 'error', container, {
+          field: resourceField(container, list, name),
+          value,
+          message: `${name} is ${value}; GPUs are counted in whole devices.`,
+          fix: `Ask for ${whole}${unit}.`,
+          refusedAnyway: true,
+        }),
+      );
     }
   },
 };

@@ -10,7 +10,7 @@ const MOST = 2n ** 31n - 1n;
  */
 export const outOfRange: Rule = {
   needs: 'odd-counts',
-  *check(context) {
+  check(context, tell) {
     for (const { container, ask } of eachAsk(context)) {
       const list = ask.limit ? 'limits' : 'requests';
       const quantity = (ask.limit ?? ask.request)?.quantity;
@@ -20,18 +20,22 @@ export const outOfRange: Rule = {
       const value = shown(quantity.text);
       const details = { field: resourceField(container, list, ask.resource.name), value };
       if (negative) {
-        yield found('GPU003', 'error', container, {
-          ...details,
-          message: `${ask.resource.name} is ${value}; a count can't be negative.`,
-          fix: 'Ask for 1 or more, or remove the line.',
-          refusedAnyway: true,
-        });
+        tell(
+          found('GPU003', 'error', container, {
+            ...details,
+            message: `${ask.resource.name} is ${value}; a count can't be negative.`,
+            fix: 'Ask for 1 or more, or remove the line.',
+            refusedAnyway: true,
+          }),
+        );
       } else {
-        yield found('GPU003', context.policy.governed ? 'error' : 'warning', container, {
-          ...details,
-          message: `${ask.resource.name} is ${value}, more GPUs than any machine has.`,
-          fix: 'Ask for as many GPUs as a node has; memory is not asked for here, and k, M or Gi multiply the count.',
-        });
+        tell(
+          found('GPU003', context.policy.governed ? 'error' : 'warning', container, {
+            ...details,
+            message: `${ask.resource.name} is ${value}, more GPUs than any machine has.`,
+            fix: 'Ask for as many GPUs as a node has; memory is not asked for here, and k, M or Gi multiply the count.',
+          }),
+        );
       }
     }
   },

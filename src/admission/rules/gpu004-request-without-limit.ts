@@ -7,19 +7,21 @@ import { eachAsk, found, resourceField, shown } from './each.ts';
  */
 export const requestWithoutLimit: Rule = {
   needs: 'odd-counts',
-  *check(context) {
+  check(context, tell) {
     for (const { container, ask } of eachAsk(context)) {
       if (!ask.request || ask.limit) continue;
       const name = ask.resource.name;
       const typed = context.typed()(container.name, 'requests', name, ask.request.raw);
       const value = typed ?? shown(ask.request.raw);
-      yield found('GPU004', 'error', container, {
-        field: resourceField(container, 'requests', name),
-        value,
-        message: `${name} stands only in requests (${value}); GPUs need a limit, since they can't be overcommitted.`,
-        fix: 'Write the number under limits; the request is set from it.',
-        refusedAnyway: true,
-      });
+      tell(
+        found('GPU004', 'error', container, {
+          field: resourceField(container, 'requests', name),
+          value,
+          message: `${name} stands only in requests (${value}); GPUs need a limit, since they can't be overcommitted.`,
+          fix: 'Write the number under limits; the request is set from it.',
+          refusedAnyway: true,
+        }),
+      );
     }
   },
 };

@@ -5,7 +5,7 @@ import { eachAsk, found, resourceField, shown } from './each.ts';
 /** GPU005: request and limit differ. GPUs can't burst (validation.go: "must be equal to ... limit"). */
 export const unequal: Rule = {
   needs: 'odd-counts',
-  *check(context) {
+  check(context, tell) {
     for (const { container, ask } of eachAsk(context)) {
       const limit = ask.limit?.quantity;
       const request = ask.request?.quantity;
@@ -16,13 +16,15 @@ export const unequal: Rule = {
       const limited = typed(container.name, 'limits', name, ask.limit?.raw) ?? shown(ask.limit?.raw);
       // Values that differ below a milli are equal to the API server, which rounds them first; the fraction is reported.
       if (roundedToMilli(limit) === roundedToMilli(request)) continue;
-      yield found('GPU005', 'error', container, {
-        field: resourceField(container, 'requests', name),
-        value: requested,
-        message: `${name} is ${requested} in requests and ${limited} in limits; GPUs can't burst, so both must be equal.`,
-        fix: 'Keep the limit that you need and remove the request.',
-        refusedAnyway: true,
-      });
+      tell(
+        found('GPU005', 'error', container, {
+          field: resourceField(container, 'requests', name),
+          value: requested,
+          message: `${name} is ${requested} in requests and ${limited} in limits; GPUs can't burst, so both must be equal.`,
+          fix: 'Keep the limit that you need and remove the request.',
+          refusedAnyway: true,
+        }),
+      );
     }
   },
 };

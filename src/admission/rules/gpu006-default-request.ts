@@ -9,13 +9,13 @@ import { eachAsk } from './each.ts';
  */
 export const defaultRequest: Rule = {
   needs: 'odd-counts',
-  *check(context) {
+  check(context, tell) {
     for (const { container, ask } of eachAsk(context)) {
       const resource = ask.resource.name;
       if (!ask.limit || ask.request || unitsAsked(ask) === undefined) continue;
       if (droppedBesideRename(context, container, ask)) continue;
       if (context.policy.governed && finalResource(context, ask) !== resource) continue;
-      yield {
+      tell({
         type: 'set-request',
         code: 'GPU006',
         container,
@@ -23,7 +23,7 @@ export const defaultRequest: Rule = {
         quantity: String(ask.limit.raw),
         reason: `request of ${resource} set to its limit`,
         required: false,
-      };
+      });
     }
   },
 };

@@ -9,19 +9,21 @@ import { found } from './each.ts';
  */
 export const mixedKinds: Rule = {
   needs: 'arithmetic',
-  *check(context) {
+  check(context, tell) {
     for (const container of context.containers) {
       const kinds = container.gpus.filter(
         (ask) => unitsAsked(ask) !== 0n && !droppedBesideRename(context, container, ask),
       );
       if (kinds.length < 2) continue;
       const names = kinds.map((ask) => ask.resource.name).sort();
-      yield found('GPU007', context.policy.governed ? 'error' : 'warning', container, {
-        field: fieldPath([...container.path, 'resources', 'limits']),
-        value: names.join(', '),
-        message: `asks for ${names.join(' and ')} at once; a container gets GPUs of one kind only.`,
-        fix: 'Keep one of them (a LimitRange of the namespace may have added the other).',
-      });
+      tell(
+        found('GPU007', context.policy.governed ? 'error' : 'warning', container, {
+          field: fieldPath([...container.path, 'resources', 'limits']),
+          value: names.join(', '),
+          message: `asks for ${names.join(' and ')} at once; a container gets GPUs of one kind only.`,
+          fix: 'Keep one of them (a LimitRange of the namespace may have added the other).',
+        }),
+      );
     }
   },
 };

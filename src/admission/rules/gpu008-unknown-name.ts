@@ -9,7 +9,7 @@ const LONGEST_NAME = 317;
 /** GPU008: a resource name that looks like a GPU's and that no device plugin advertises: such a pod waits for ever. */
 export const unknownName: Rule = {
   needs: 'arithmetic',
-  *check(context) {
+  check(context, tell) {
     let advertised: ReadonlySet<string> | undefined;
     for (const container of context.containers) {
       for (const name of container.otherResources) {
@@ -18,12 +18,14 @@ export const unknownName: Rule = {
         if (!meant) continue;
         advertised ??= new Set(context.snapshot.nodes.flatMap((node) => Object.keys(node.allocatable)));
         if (advertised.has(name)) continue;
-        yield found('GPU008', 'warning', container, {
-          field: fieldPath([...container.path, 'resources', 'limits', name]),
-          value: name,
-          message: `asks for ${name}, a name that no device plugin advertises.`,
-          fix: `Did you mean ${meant}?`,
-        });
+        tell(
+          found('GPU008', 'warning', container, {
+            field: fieldPath([...container.path, 'resources', 'limits', name]),
+            value: name,
+            message: `asks for ${name}, a name that no device plugin advertises.`,
+            fix: `Did you mean ${meant}?`,
+          }),
+        );
       }
     }
   },

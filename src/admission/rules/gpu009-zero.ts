@@ -5,15 +5,17 @@ import { eachAsk, found, resourceField } from './each.ts';
 /** GPU009: zero GPUs. Legal, and asks for none: it is not renamed, gets no cap, and counts as a container without a GPU. */
 export const zero: Rule = {
   needs: 'odd-counts',
-  *check(context) {
+  check(context, tell) {
     for (const { container, ask } of eachAsk(context)) {
       if (unitsAsked(ask) !== 0n) continue;
-      yield found('GPU009', 'note', container, {
-        field: resourceField(container, 'limits', ask.resource.name),
-        value: '0',
-        message: `${ask.resource.name} is 0, which asks for no GPU.`,
-        fix: 'Remove the line, or ask for 1.',
-      });
+      tell(
+        found('GPU009', 'note', container, {
+          field: resourceField(container, 'limits', ask.resource.name),
+          value: '0',
+          message: `${ask.resource.name} is 0, which asks for no GPU.`,
+          fix: 'Remove the line, or ask for 1.',
+        }),
+      );
     }
   },
 };

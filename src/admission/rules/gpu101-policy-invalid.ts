@@ -12,21 +12,21 @@ import { shown } from './each.ts';
  */
 export const policyInvalid: Rule = {
   needs: 'namespace',
-  *check(context) {
+  check(context, tell) {
     const { policy } = context;
     // A container that names devices by variable wants a GPU too, and the broken label may be the one that forbids it.
     const wantsGpu = context.containers.some((each) => asksForGpu(each) || guardedEntries(each).length > 0);
     if (wantsGpu) {
-      for (const problem of policy.problems) yield aboutPolicy(problem, 'error');
+      for (const problem of policy.problems) tell(aboutPolicy(problem, 'error'));
     }
     // What a pod wishes for means nothing under a policy that is not understood, or that leaves the pod alone.
     if (wantsGpu && policy.problems.length === 0 && context.leftTo === undefined) {
       const { problem } = context.profile();
-      if (problem?.code === 'GPU101') yield problem;
-      yield* unknownAnnotations(context.pod);
-      yield* context.cap().findings.filter((finding) => finding.code === 'GPU101');
+      if (problem?.code === 'GPU101') tell(problem);
+      unknownAnnotations(context.pod, tell);
+      for (const each of context.cap().findings.filter((finding) => finding.code === 'GPU101')) tell(each);
     }
-    for (const problem of policy.warnings) yield aboutPolicy(problem, 'warning');
+    for (const problem of policy.warnings) tell(aboutPolicy(problem, 'warning'));
   },
 };
 

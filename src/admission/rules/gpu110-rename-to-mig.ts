@@ -7,7 +7,7 @@ import { renames } from '../rename.ts';
  */
 export const renameToMig: Rule = {
   needs: 'mig',
-  *check(context) {
-    if (context.policy.sharing === 'mig') yield* renames(context, 'GPU110');
+  check(context, tell) {
+    if (context.policy.sharing === 'mig') renames(context, 'GPU110', tell);
   },
 };

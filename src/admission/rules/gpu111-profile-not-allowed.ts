@@ -12,35 +12,39 @@ import { eachAsk, found, resourceField } from './each.ts';
  */
 export const profileNotAllowed: Rule = {
   needs: 'policy',
-  *check(context) {
+  check(context, tell) {
     const { mig, sharing } = context.policy;
     const { problem } = context.profile();
-    if (problem?.code === 'GPU111' && context.containers.some(asksForGpu)) yield problem;
+    if (problem?.code === 'GPU111' && context.containers.some(asksForGpu)) tell(problem);
     if (!sharing) return;
     for (const { container, ask } of eachAsk(context)) {
       const { profile, name } = ask.resource;
       if (unitsAsked(ask) === 0n) continue;
       const why = misfit(ask.resource, context.policy);
       if (why) {
-        yield found('GPU111', 'error', container, {
-          field: resourceField(container, 'limits', name),
-          value: name,
-          message: `asks for ${name}, and ${why}.`,
-          fix: renamedBefore(context, container)
-            ? 'The policy has changed: try again.'
-            : 'Ask for nvidia.com/gpu: the policy makes of it what this namespace has.',
-        });
+        tell(
+          found('GPU111', 'error', container, {
+            field: resourceField(container, 'limits', name),
+            value: name,
+            message: `asks for ${name}, and ${why}.`,
+            fix: renamedBefore(context, container)
+              ? 'The policy has changed: try again.'
+              : 'Ask for nvidia.com/gpu: the policy makes of it what this namespace has.',
+          }),
+        );
       }
       if (!mig || profile === undefined || why || mig.allowedProfiles.includes(profile)) continue;
-      yield found('GPU111', 'error', container, {
-        field: resourceField(container, 'limits', name),
-        value: profile,
-        message: `asks for ${name}, and the policy does not allow the profile ${profile} here.`,
-        // The user never named it: the policy has changed since the mutating call.
-        fix: renamedBefore(context, container)
-          ? `${allowedHere(mig)} The policy has changed: try again.`
-          : allowedHere(mig),
-      });
+      tell(
+        found('GPU111', 'error', container, {
+          field: resourceField(container, 'limits', name),
+          value: profile,
+          message: `asks for ${name}, and the policy does not allow the profile ${profile} here.`,
+          // The user never named it: the policy has changed since the mutating call.
+          fix: renamedBefore(context, container)
+            ? `${allowedHere(mig)} The policy has changed: try again.`
+            : allowedHere(mig),
+        }),
+      );
     }
   },
 };

@@ -8,7 +8,7 @@ import { eachAsk, found, resourceField } from './each.ts';
 /** GPU112: several slices for one container. A CUDA process sees one MIG device, so the others would lie idle. */
 export const severalSlices: Rule = {
   needs: 'mig',
-  *check(context) {
+  check(context, tell) {
     const { mig } = context.policy;
     if (!mig || mig.multiple === 'allow') return;
     for (const { container, ask } of eachAsk(context)) {
@@ -17,12 +17,14 @@ export const severalSlices: Rule = {
       const sliced = resource.startsWith('nvidia.com/mig-') || (mig.nodeLabels !== undefined && resource === WHOLE_GPU);
       if (units < 2n || !sliced) continue;
       if (droppedBesideRename(context, container, ask)) continue;
-      yield found('GPU112', mig.multiple === 'deny' ? 'error' : 'warning', container, {
-        field: resourceField(container, 'limits', ask.resource.name),
-        value: String(units),
-        message: `would get ${units} slices of ${resource}, and a CUDA process sees only one of them.`,
-        fix: `Ask for 1, for a larger profile, or run ${units} pods.`,
-      });
+      tell(
+        found('GPU112', mig.multiple === 'deny' ? 'error' : 'warning', container, {
+          field: resourceField(container, 'limits', ask.resource.name),
+          value: String(units),
+          message: `would get ${units} slices of ${resource}, and a CUDA process sees only one of them.`,
+          fix: `Ask for 1, for a larger profile, or run ${units} pods.`,
+        }),
+      );
     }
   },
 };

@@ -9,7 +9,7 @@ import { eachAsk, found, resourceField } from './each.ts';
  */
 export const severalSharedUnits: Rule = {
   needs: 'shared',
-  *check(context) {
+  check(context, tell) {
     const { shared, sharing } = context.policy;
     if (!shared || shared.multiple === 'allow') return;
     for (const { container, ask } of eachAsk(context)) {
@@ -18,12 +18,14 @@ export const severalSharedUnits: Rule = {
       const isShared = kind === 'shared' || finalResource(context, ask) === shared.resource;
       if (units < 2n || vendor !== 'nvidia.com' || !isShared) continue;
       if (droppedBesideRename(context, container, ask)) continue;
-      yield found('GPU120', shared.multiple === 'deny' ? 'error' : 'warning', container, {
-        field: resourceField(container, 'limits', name),
-        value: String(units),
-        message: `asks for ${units} units of a GPU shared by ${sharing === 'mps' ? 'MPS' : sharing}; they may be the same GPU and bring no more memory or time.`,
-        fix: 'Ask for 1.',
-      });
+      tell(
+        found('GPU120', shared.multiple === 'deny' ? 'error' : 'warning', container, {
+          field: resourceField(container, 'limits', name),
+          value: String(units),
+          message: `asks for ${units} units of a GPU shared by ${sharing === 'mps' ? 'MPS' : sharing}; they may be the same GPU and bring no more memory or time.`,
+          fix: 'Ask for 1.',
+        }),
+      );
     }
   },
 };

@@ -9,31 +9,31 @@ import { fieldPath } from '../pod.ts';
  */
 export const placement: Rule = {
   needs: 'policy',
-  *check(context) {
+  check(context, tell) {
     const { requirements, tolerations, left } = context.placement();
     if (left !== undefined) {
-      yield {
+      tell({
         code: 'GPU130',
         severity: 'note',
         field: fieldPath([...context.pod.path, 'spec']),
         message: `no node affinity is added: ${left}.`,
         fix: 'See to it that the pod runs on a node that the policy means.',
-      };
+      });
     }
     for (const requirement of requirements) {
       if (holdsTo(context.pod, requirement)) continue;
-      yield {
+      tell({
         type: 'require-node',
         code: 'GPU130',
         requirement,
         reason: `node affinity ${told(requirement)}`,
         required: true,
-      };
+      });
     }
     for (const toleration of tolerations) {
       if (tolerates(context.pod, toleration)) continue;
       const reason = `toleration of ${tolerationText(toleration)}`;
-      yield { type: 'add-toleration', code: 'GPU130', toleration, reason, required: false };
+      tell({ type: 'add-toleration', code: 'GPU130', toleration, reason, required: false });
     }
   },
 };

@@ -9,26 +9,26 @@ import { asksForNvidia, runtimeClassOf } from '../ways/runtime-class.ts';
  */
 export const runtimeClass: Rule = {
   needs: 'policy',
-  *check({ pod, policy, snapshot, whole }) {
+  check({ pod, policy, snapshot, whole }, tell) {
     const { runtimeClassName } = policy;
     if (runtimeClassName === undefined || !whole || !asksForNvidia(pod) || runtimeClassOf(pod) !== undefined) return;
     if (snapshot.runtimeClasses?.has(runtimeClassName) === false) {
-      yield {
+      tell({
         code: 'GPU131',
         severity: 'warning',
         field: fieldPath([...pod.path, 'spec', 'runtimeClassName']),
         value: runtimeClassName,
         message: `the policy wants the runtime class ${runtimeClassName}, which the cluster does not have, so none is set.`,
         fix: 'Create the RuntimeClass, or correct runtimeClassName in the policy.',
-      };
+      });
       return;
     }
-    yield {
+    tell({
       type: 'set-runtime-class',
       code: 'GPU131',
       name: runtimeClassName,
       reason: `runtimeClassName ${runtimeClassName}`,
       required: false,
-    };
+    });
   },
 };

@@ -4,10 +4,10 @@ import type { Rule } from '../context.ts';
 /** GPU140: memory cap variables added to a container that shares its GPU. They are cooperative: isolation is MIG. */
 export const addMemoryCap: Rule = {
   needs: 'cap',
-  *check(context) {
+  check(context, tell) {
     for (const { container, name, value, replaces, required } of capSteps(context)) {
       if (replaces) continue;
-      yield { type: 'set-env', code: 'GPU140', container, name, value, reason: describeCap(context.cap()), required };
+      tell({ type: 'set-env', code: 'GPU140', container, name, value, reason: describeCap(context.cap()), required });
     }
   },
 };

@@ -5,11 +5,11 @@ import { shown } from './each.ts';
 /** GPU141: a cap variable that is looser than the policy, or that its program can't read, is replaced; a stricter one stays. */
 export const looserCap: Rule = {
   needs: 'cap',
-  *check(context) {
+  check(context, tell) {
     for (const { container, name, value, replaces, required } of capSteps(context)) {
       if (!replaces) continue;
       const was = replaces.value === undefined ? 'a value from elsewhere' : shown(replaces.value);
-      yield { type: 'set-env', code: 'GPU141', container, name, value, reason: `${name} ${was} -> ${value}`, required };
+      tell({ type: 'set-env', code: 'GPU141', container, name, value, reason: `${name} ${was} -> ${value}`, required });
     }
   },
 };

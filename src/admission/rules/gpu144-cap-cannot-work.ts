@@ -13,16 +13,18 @@ const SUSPECTS = new Set<string>([MPS_LIMIT, HAMI_LIMIT, ...JAX_NAMES, ...Object
 /** GPU144: a cap variable of the user's that can't do here what it is meant to. */
 export const capCannotWork: Rule = {
   needs: 'policy',
-  *check(context) {
+  check(context, tell) {
     for (const container of context.capped()) {
       for (const { name, why, fix } of useless(context, container)) {
         const entry = envEntry(container, name);
-        yield found('GPU144', 'warning', container, {
-          field: fieldPath([...container.path, 'env', entry?.index ?? 0]),
-          ...(entry?.value === undefined ? {} : { value: shown(entry.value) }),
-          message: `${name} ${why}.`,
-          fix,
-        });
+        tell(
+          found('GPU144', 'warning', container, {
+            field: fieldPath([...container.path, 'env', entry?.index ?? 0]),
+            ...(entry?.value === undefined ? {} : { value: shown(entry.value) }),
+            message: `${name} ${why}.`,
+            fix,
+          }),
+        );
       }
     }
   },

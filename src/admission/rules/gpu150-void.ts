@@ -9,13 +9,13 @@ import { endsUpVoid, VISIBLE_DEVICES_VARIABLE } from '../visible-devices.ts';
  */
 export const setVoid: Rule = {
   needs: 'guard',
-  *check(context) {
+  check(context, tell) {
     // A pod without a GPU may come to the validating webhook alone, where the label does not say void.
     const required = context.policy.everyPodComes || context.pod.containers.some(asksForGpu);
     for (const container of context.containers) {
       if (!endsUpVoid(context, container)) continue;
       if (container.env.some((entry) => entry.name === VISIBLE_DEVICES_VARIABLE)) continue;
-      yield {
+      tell({
         type: 'set-env',
         code: 'GPU150',
         container,
@@ -23,7 +23,7 @@ export const setVoid: Rule = {
         value: 'void',
         reason: `${VISIBLE_DEVICES_VARIABLE}=void, since it asks for no GPU`,
         required,
-      };
+      });
     }
   },
 };

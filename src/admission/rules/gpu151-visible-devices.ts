@@ -9,19 +9,21 @@ import { found, shown } from './each.ts';
  */
 export const visibleDevices: Rule = {
   needs: 'guard',
-  *check({ policy, containers }) {
+  check({ policy, containers }, tell) {
     const severity = severityOfWays(policy);
     if (severity === undefined) return;
     for (const container of containers) {
       for (const { entry, why } of guardedEntries(container)) {
-        yield found('GPU151', severity, container, {
-          field: fieldPath([...container.path, 'env', entry.index]),
-          ...(entry.value === undefined ? {} : { value: shown(entry.value) }),
-          message: `${entry.name} ${why} past the device plugin.`,
-          fix: asksForGpu(container)
-            ? 'Remove the variable: the device plugin sets it to the GPUs that the container gets.'
-            : 'Remove the variable, and ask for a GPU under resources.limits if one is needed.',
-        });
+        tell(
+          found('GPU151', severity, container, {
+            field: fieldPath([...container.path, 'env', entry.index]),
+            ...(entry.value === undefined ? {} : { value: shown(entry.value) }),
+            message: `${entry.name} ${why} past the device plugin.`,
+            fix: asksForGpu(container)
+              ? 'Remove the variable: the device plugin sets it to the GPUs that the container gets.'
+              : 'Remove the variable, and ask for a GPU under resources.limits if one is needed.',
+          }),
+        );
       }
     }
   },

@@ -11,14 +11,14 @@ import { nvidiaClass } from '../ways/runtime-class.ts';
  */
 export const otherWays: Rule = {
   needs: 'guard',
-  *check(context) {
+  check(context, tell) {
     const severity = severityOfWays(context.policy);
     if (severity === undefined) return;
     if (context.whole) {
-      yield* cdiAnnotations(context.pod, severity);
-      yield* nvidiaClass(context, severity);
+      cdiAnnotations(context.pod, severity, tell);
+      nvidiaClass(context, severity, tell);
     }
-    yield* deviceVolumes(context, severity);
-    yield* privileges(context, severity);
+    deviceVolumes(context, severity, tell);
+    privileges(context, severity, tell);
   },
 };

@@ -12,7 +12,7 @@ import { totalsByResource } from '../totals.ts';
  */
 export const noNodeOffers: Rule = {
   needs: 'policy',
-  *check(context) {
+  check(context, tell) {
     const { snapshot, policy, pod } = context;
     if (policy.nodesOnDemand || !context.whole) return;
     const { largest } = inventoryOf(snapshot.nodes, snapshot.gpuResources);
@@ -21,13 +21,13 @@ export const noNodeOffers: Rule = {
       if (total === 0n || snapshot.deviceClassResources?.has(resource)) continue;
       const most = largest.get(resource);
       if (most !== undefined && most >= total) continue;
-      yield {
+      tell({
         code: 'GPU160',
         severity: 'warning',
         field: fieldPath([...pod.path, 'spec']),
         value: resource,
         ...told(resource, total, most, offered(largest)),
-      };
+      });
     }
   },
 };

@@ -1,5 +1,5 @@
 import { type Context, finalResource, type Rule } from '../context.ts';
-import type { Finding } from '../findings.ts';
+import type { Finding, Tell } from '../findings.ts';
 import { asObject, fieldPath } from '../pod.ts';
 
 const QUEUE = 'kueue.x-k8s.io/queue-name';
@@ -11,17 +11,19 @@ const QUEUE = 'kueue.x-k8s.io/queue-name';
  */
 export const limitsByAnotherName: Rule = {
   needs: 'policy',
-  *check(context) {
+  check(context, tell) {
     const { snapshot, policy } = context;
     const queue = policy.templates === 'mutate' ? undefined : queueOf(context);
     if (queue === undefined && !snapshot.limits?.length) return;
     for (const [from, to] of renamed(context)) {
-      yield* quotas(context, from, to);
+      quotas(context, from, to, tell);
       if (queue === undefined) continue;
-      yield found(
-        context,
-        `the queue ${queue} of Kueue counts ${from} by the template, and the pods take ${to}.`,
-        'Set templates: mutate in the policy, or map the resource in the configuration of Kueue.',
+      tell(
+        found(
+          context,
+          `the queue ${queue} of Kueue counts ${from} by the template, and the pods take ${to}.`,
+          'Set templates: mutate in the policy, or map the resource in the configuration of Kueue.',
+        ),
       );
     }
   },
@@ -33,21 +35,19 @@ function renamed(context: Context): ReadonlyMap<string, string> {
   return new Map(pairs.filter(([from, to]) => from !== to));
 }
 
-function* quotas(context: Context, from: string, to: string): Iterable<Finding> {
+function quotas(context: Context, from: string, to: string, tell: Tell): void {
   const limits = context.snapshot.limits ?? [];
   const quota = limits.filter(({ kind }) => kind === 'ResourceQuota');
   const old = quota.find(({ resources }) => resources.includes(`requests.${from}`));
   if (old && !quota.some(({ resources }) => resources.includes(`requests.${to}`))) {
     const message = `ResourceQuota ${old.name} limits requests.${from}, and nothing limits requests.${to}, which the pod takes.`;
-    yield found(context, message, `Add requests.${to} to the quota.`);
+    tell(found(context, message, `Add requests.${to} to the quota.`));
   }
   for (const { name, resources } of quota) {
     const dead = resources.find((resource) => resource === to || resource === `limits.${to}`);
     if (dead === undefined) continue;
-    yield found(
-      context,
-      `ResourceQuota ${name} names ${dead}, which Kubernetes never counts.`,
-      `Write requests.${to}.`,
+    tell(
+      found(context, `ResourceQuota ${name} names ${dead}, which Kubernetes never counts.`, `Write requests.${to}.`),
     );
   }
   const range = limits.find(
@@ -55,13 +55,13 @@ function* quotas(context: Context, from: string, to: string): Iterable<Finding> 
   );
   if (range) {
     const message = `LimitRange ${range.name} speaks of ${from}, and the pod takes ${to}; a max or min of the old name makes the API server refuse the pod.`;
-    yield found(context, message, `Write ${to} there.`);
+    tell(found(context, message, `Write ${to} there.`));
   }
 }
 
-function queueOf({ request, pod }: Context): string | undefined {
+function queueOf({ request }: Context): string | undefined {
   const labels = asObject(asObject(asObject(request.object)?.metadata)?.labels);
-  const queue = labels?.[QUEUE] ?? pod.labels.get(QUEUE);
+  const queue = labels?.[QUEUE] ?? asObject(asObject(asObject(request.pod)?.metadata)?.labels)?.[QUEUE];
   return typeof queue === 'string' ? queue : undefined;
 }
 

@@ -8,19 +8,19 @@ const GPU_NODE =
 /** GPU162: a pod that picks a GPU node, by selector or toleration, and asks for no GPU: it takes a place that others wait for. */
 export const gpuNodeWithoutGpu: Rule = {
   needs: 'policy',
-  *check(context) {
+  check(context, tell) {
     const { pod, whole } = context;
     if (!whole || pod.containers.some((container) => asksForGpu(container) || container.hasClaims)) return;
     const sign = gpuNodeSign(context);
     if (!sign) return;
-    yield {
+    tell({
       code: 'GPU162',
       severity: 'note',
       field: fieldPath([...pod.path, 'spec', sign.field]),
       value: sign.key,
       message: `the pod picks GPU nodes by its ${sign.what} ${sign.key}, and asks for no GPU.`,
       fix: `Remove the ${sign.what}, or ask for a GPU.`,
-    };
+    });
   },
 };
 

@@ -1,5 +1,5 @@
 import type { EffectivePolicy } from '../../policy/policy.ts';
-import type { Verdict } from '../findings.ts';
+import { collect, type Verdict } from '../findings.ts';
 import { viewPod } from '../pod.ts';
 import { severityOfWays } from '../visible-devices.ts';
 import { cdiAnnotations } from './cdi-annotations.ts';
@@ -12,5 +12,7 @@ export function annotationsAdded(object: unknown, before: unknown, policy: Effec
   const severity = policy.governed ? severityOfWays(policy) : undefined;
   if (severity === undefined) return { findings: [], changes: [] };
   const { annotations } = viewPod(before, [], []);
-  return { findings: [...cdiAnnotations(viewPod(object, [], []), severity, annotations)], changes: [] };
+  const { verdict, tell } = collect();
+  cdiAnnotations(viewPod(object, [], []), severity, tell, annotations);
+  return verdict;
 }

@@ -1,4 +1,4 @@
-import type { Finding, Severity } from '../findings.ts';
+import type { Severity, Tell } from '../findings.ts';
 import { fieldPath, type PodView } from '../pod.ts';
 import { shown } from '../rules/each.ts';
 
@@ -9,20 +9,21 @@ import { shown } from '../rules/each.ts';
 export const CDI_ANNOTATION = 'nvidia.cdi.k8s.io';
 
 /** One finding for each such annotation that `before` has not, or not with this value. */
-export function* cdiAnnotations(
+export function cdiAnnotations(
   { annotations, path }: PodView,
   severity: Severity,
-  before: ReadonlyMap<string, string> = new Map(),
-): Iterable<Finding> {
+  tell: Tell,
+  before?: ReadonlyMap<string, string>,
+): void {
   for (const [name, value] of annotations) {
-    if (!name.startsWith(CDI_ANNOTATION) || before.get(name) === value) continue;
-    yield {
+    if (!name.startsWith(CDI_ANNOTATION) || before?.get(name) === value) continue;
+    tell({
       code: 'GPU152',
       severity,
       field: fieldPath([...path, 'metadata', 'annotations', name]),
       value: shown(value),
       message: `the annotation gives the pod the CDI devices ${shown(value)}, past the device plugin.`,
       fix: 'Remove the annotation, and ask for a GPU under resources.limits.',
-    };
+    });
   }
 }

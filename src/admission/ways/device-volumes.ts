@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Finding, Severity } from '../findings.ts';
+import type { Severity, Tell } from '../findings.ts';
 import { asArray, asObject, type ContainerView, fieldPath } from '../pod.ts';
 import { found, shown } from '../rules/each.ts';
 import { opensGpus } from './host-paths.ts';
@@ -20,14 +20,14 @@ interface HostVolume {
  * Volumes that open a guarded place of the node, and mounts that name a GPU. A pod can't get new volumes once it runs, so that
  * of an added container its mounts are looked at.
  */
-export function* deviceVolumes(context: Context, severity: Severity): Iterable<Finding> {
+export function deviceVolumes(context: Context, severity: Severity, tell: Tell): void {
   const volumes = hostVolumes(context);
   if (volumes.length === 0) return;
   if (context.whole) {
     for (const { name, index, path } of volumes) {
       const why = opensGpus(path);
       if (why === undefined) continue;
-      yield {
+      tell({
         code: 'GPU152',
         severity,
         field: fieldPath([...context.pod.path, 'spec', 'volumes', index, 'hostPath', 'path']),
@@ -35,18 +35,19 @@ export function* deviceVolumes(context: Context, severity: Severity): Iterable<F
         message: `volume "${shown(name)}" mounts ${shown(path)} of the node, ${why}.`,
         fix: FIX,
         repeated: true,
-      };
+      });
     }
   }
-  for (const container of context.containers) yield* mounts(container, volumes, severity, !context.whole);
+  for (const container of context.containers) mounts(container, volumes, severity, !context.whole, tell);
 }
 
-function* mounts(
+function mounts(
   container: ContainerView,
   volumes: readonly HostVolume[],
   severity: Severity,
   judgePaths: boolean,
-): Iterable<Finding> {
+  tell: Tell,
+): void {
   for (const [index, item] of asArray(container.spec.volumeMounts).entries()) {
     const mount = asObject(item);
     const volume = volumes.find(({ name }) => name === mount?.name);
@@ -57,10 +58,10 @@ function* mounts(
     const why = judgePaths ? opensGpus(volume.path) : undefined;
     if (at.split('/').includes(DEVICE_MOUNTS)) {
       const message = `the mount at ${shown(at)} names a GPU to the runtime, past the device plugin.`;
-      yield found('GPU152', severity, container, { ...details, message });
+      tell(found('GPU152', severity, container, { ...details, message }));
     } else if (why !== undefined) {
       const message = `it mounts ${shown(volume.path)} of the node, ${why}.`;
-      yield found('GPU152', severity, container, { ...details, message });
+      tell(found('GPU152', severity, container, { ...details, message }));
     }
   }
 }

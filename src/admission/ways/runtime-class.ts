@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Finding, Severity } from '../findings.ts';
+import type { Severity, Tell } from '../findings.ts';
 import { asksForGpu, fieldPath, type PodView } from '../pod.ts';
 import { shown } from '../rules/each.ts';
 import { mayGetDevice } from '../visible-devices.ts';
@@ -24,18 +24,18 @@ export function asksForNvidia({ containers }: PodView): boolean {
  * all. Where the operator uses CDI this class is what opens that way, since the default runtime is another one. Nothing is
  * opened where every container gets `void`.
  */
-export function* nvidiaClass(context: Context, severity: Severity): Iterable<Finding> {
+export function nvidiaClass(context: Context, severity: Severity, tell: Tell): void {
   const { pod, policy } = context;
   const name = runtimeClassOf(pod);
   if (name === undefined || policy.visibleDevices === 'void') return;
   if (!name.includes(NVIDIA_CLASS) && name !== policy.runtimeClassName) return;
   if (pod.containers.some((container) => asksForGpu(container) || mayGetDevice(context, container))) return;
-  yield {
+  tell({
     code: 'GPU152',
     severity,
     field: fieldPath([...pod.path, 'spec', 'runtimeClassName']),
     value: shown(name),
     message: `no container asks for a GPU, and the runtime ${shown(name)} gives each the GPUs that its image names.`,
     fix: 'Remove runtimeClassName, or ask for a GPU under resources.limits.',
-  };
+  });
 }
