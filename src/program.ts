@@ -15,6 +15,14 @@ const VERBS: Readonly<Record<string, Verb>> = {
   rules: { about: 'list the codes, or explain one', load: () => import('./commands/rules.ts') },
   boards: { about: 'list the GPU boards with MIG and their profiles', load: () => import('./commands/boards.ts') },
   completion: { about: 'print a completion script for a shell', load: () => import('./commands/completion.ts') },
+  'install-crd': {
+    about: 'add the GpuPolicy resource to a cluster, or bring it up to date',
+    load: () => import('./commands/install-crd.ts'),
+  },
+  unregister: {
+    about: 'remove the webhook configurations from a cluster',
+    load: () => import('./commands/unregister.ts'),
+  },
   version: { about: 'print the version', load: () => import('./commands/version.ts') },
 };
 

@@ -31,6 +31,8 @@ export interface ApiClient {
   patch(path: string, patch: object | readonly Operation[], signal: AbortSignal): Promise<void>;
   /** Adds an object to the collection at a path, once. */
   create(path: string, object: object, signal: AbortSignal): Promise<void>;
+  /** Deletes the object at a path. Throws ApiError 404 where there is none. */
+  remove(path: string, signal: AbortSignal): Promise<void>;
   /** Ends idle connections. */
   close(): Promise<void>;
 }
@@ -56,7 +58,7 @@ type Answer = {
   readonly headers: ResponseContext['headers'];
   readonly used: Pool;
 };
-type Sent = { readonly method: 'PATCH' | 'POST'; readonly type: string; readonly object: object };
+type Sent = { readonly method: 'PATCH' | 'POST' | 'DELETE'; readonly type: string; readonly object: object };
 
 /** Connections are renewed after this time, so that a rotated CA or client certificate takes effect. */
 const RENEW_CONNECTIONS_MS = 10 * 60_000;
@@ -164,6 +166,11 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
     },
     async create(path, object, signal) {
       const { body, used } = await send(path, {}, signal, { method: 'POST', type: 'application/json', object });
+      await guard(used, body.text());
+    },
+    async remove(path, signal) {
+      const object = { apiVersion: 'v1', kind: 'DeleteOptions' };
+      const { body, used } = await send(path, {}, signal, { method: 'DELETE', type: 'application/json', object });
       await guard(used, body.text());
     },
     async close() {

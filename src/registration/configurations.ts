@@ -11,7 +11,10 @@ export interface ConfigurationOptions extends EntryOptions {
   readonly caBundle?: string;
 }
 
-const NAME = 'gpugate';
+/** The name of both configurations, unless another is asked for. */
+export const NAME = 'gpugate';
+/** Where the API server keeps them, before the resource and the name. */
+export const CONFIGURATIONS_PATH = '/apis/admissionregistration.k8s.io/v1';
 
 /**
  * The two webhook configurations. Every field that the API server would default is written out, so that what is applied

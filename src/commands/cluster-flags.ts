@@ -1,0 +1,71 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ApiClient } from '../cluster/client.ts';
+import { isExtendedResource } from '../policy/resources.ts';
+import { EXIT, failure, isFailure } from './exit.ts';
+
+/** Which cluster, and for how long: named as kubectl names them. */
+export interface ConnectionFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly requestTimeout: number;
+}
+
+/** The flags of every verb that judges what a live cluster has. */
+export interface ClusterFlags extends ConnectionFlags {
+  readonly gpuResources: readonly string[];
+}
+
+export function addClusterFlags(command: Command): Command {
+  return addConnectionFlags(command).option(
+    '--gpu-resources <names>',
+    'the same list that `serve` is given',
+    resourceNames,
+    [],
+  );
+}
+
+export function addConnectionFlags(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'the cluster; else KUBECONFIG, ~/.kube/config, or in a pod its service account')
+    .option('--context <name>', 'another context than the current one of the kubeconfig')
+    .addOption(
+      new Option('--request-timeout <time>', 'how long all requests may take together')
+        .argParser(duration)
+        .default(60_000, '60s'),
+    );
+}
+
+/** Runs with a client; what fails at the cluster ends the process with 4 and one line. */
+export async function withCluster<T>(
+  flags: ConnectionFlags,
+  run: (client: ApiClient, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { connect } = await import('../cluster/client.ts');
+  const client = await connect(flags.kubeconfig, flags.context).catch((error: Error) => {
+    throw failure(EXIT.failed, error.message);
+  });
+  try {
+    return await run(client, AbortSignal.timeout(flags.requestTimeout));
+  } catch (error) {
+    throw isFailure(error) ? error : failure(EXIT.failed, `the cluster: ${(error as Error).message}`);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Milliseconds of `90s`, `2m`, `1m30s`, `500ms`; a bare number is of seconds, as kubectl takes it. */
+export function duration(text: string): number {
+  const parts = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/.exec(text);
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (!parts || text === '') throw new InvalidArgumentError('Write a time such as 90s, 2m or 1m30s.');
+  const [, hours = '0', minutes = '0', seconds = '0', millis = '0'] = parts;
+  return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(millis);
+}
+
+function resourceNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (!names.every(isExtendedResource)) {
+    throw new InvalidArgumentError('Write names such as example.com/npu, parted by commas.');
+  }
+  return names;
+}

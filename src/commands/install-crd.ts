@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { type ApiClient, ApiError } from '../cluster/client.ts';
+import { GROUP, gpuPolicyCrd, PLURAL } from '../registration/crd.ts';
+import { addConnectionFlags, type ConnectionFlags, withCluster } from './cluster-flags.ts';
+
+const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const NAME = `${PLURAL}.${GROUP}`;
+
+/** `gpugate install-crd`: what the chart runs before an upgrade, since Helm leaves the files of `crds/` as they were first installed. */
+export function configure(command: Command): void {
+  addConnectionFlags(command)
+    .addHelpText(
+      'after',
+      '\nGpuPolicies that are there stay. It is the resource that this version of gpugate was built with.',
+    )
+    .action((options: ConnectionFlags) => withCluster(options, installCrd));
+}
+
+async function installCrd(client: ApiClient, signal: AbortSignal): Promise<void> {
+  const { spec, ...rest } = gpuPolicyCrd() as { readonly spec: object };
+  try {
+    // The list of versions is replaced as a whole, as a merge patch does it.
+    await client.patch(`${PATH}/${NAME}`, { spec }, signal);
+    process.stdout.write(`${NAME} is up to date\n`);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+    await client.create(PATH, { ...rest, spec }, signal);
+    process.stdout.write(`${NAME} created\n`);
+  }
+}

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { ApiError } from '../cluster/client.ts';
+import { CONFIGURATIONS_PATH, NAME } from '../registration/configurations.ts';
+import { addConnectionFlags, type ConnectionFlags, withCluster } from './cluster-flags.ts';
+
+interface Options extends ConnectionFlags {
+  readonly webhookConfigurations: string;
+}
+
+/** An API server takes in a deletion by its own watch. Nothing tells when all of them have, so this is simply generous. */
+const SETTLE_MS = 2000;
+
+/** `gpugate unregister`: what the chart runs before it takes the replicas away. */
+export function configure(command: Command): void {
+  addConnectionFlags(command)
+    .option('--webhook-configurations <name>', 'the name of both, as `serve` is given it', NAME)
+    .addHelpText('after', '\nFrom then on no pod is judged or changed. A configuration that is not there is no error.')
+    .action((options: Options) => withCluster(options, (client, signal) => unregister(client, options, signal)));
+}
+
+async function unregister(
+  client: { remove(path: string, signal: AbortSignal): Promise<void> },
+  { webhookConfigurations: name }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const resource of ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']) {
+    const removed = await client.remove(`${CONFIGURATIONS_PATH}/${resource}/${name}`, signal).then(
+      () => true,
+      (error: Error) => {
+        if (error instanceof ApiError && error.status === 404) return false;
+        throw error;
+      },
+    );
+    process.stdout.write(`${resource}/${name} ${removed ? 'removed' : 'was not there'}\n`);
+  }
+  await sleep(SETTLE_MS);
+}
