@@ -97,7 +97,16 @@ export interface Summary {
   readonly unreadable: number;
 }
 
-export function summaryOf({ objects, unreadable }: Pick<Report, 'objects' | 'unreadable'>): Summary {
+/** What of a report is counted. */
+export interface Counted {
+  readonly objects: readonly {
+    readonly outcome: Outcome;
+    readonly findings: readonly { readonly level: Severity }[];
+  }[];
+  readonly unreadable: readonly unknown[];
+}
+
+export function summaryOf({ objects, unreadable }: Counted): Summary {
   const outcomes = { clean: 0, changed: 0, announced: 0, 'pods-denied': 0, denied: 0 };
   const findings = { error: 0, warning: 0, note: 0 };
   for (const object of objects) {
