@@ -12,7 +12,8 @@ const optionalText = z
 
 /** The parts of an AdmissionRequest that are read. Fields of newer API servers are passed over. */
 const requestSchema = z.object({
-  uid: z.string().min(1),
+  // Not min(1): zod asks that of whatever has a length, and it may be one that throws when it is compared.
+  uid: z.string().refine((uid) => uid !== '', { error: 'is empty' }),
   kind: z.object({ group: z.string().default(''), version: z.string().default(''), kind: z.string() }),
   subResource: optionalText,
   name: optionalText,

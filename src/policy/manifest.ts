@@ -1,5 +1,6 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { parse } from './parse.ts';
 
 /** One object of a manifest, and where it begins. */
 interface ManifestObject<T> {
@@ -63,7 +64,7 @@ function check<T>(value: unknown, kind: string, schema: z.ZodType<T>, report: Re
     report(['kind'], `kind: expected ${kind}, found ${found === undefined ? 'none' : String(found)}`);
     return undefined;
   }
-  const result = schema.safeParse(value);
+  const result = parse(schema, value);
   if (result.success) return result.data;
   for (const { path, message } of result.error.issues) report(path, `${z.core.toDotPath(path)}: ${message}`);
   return undefined;

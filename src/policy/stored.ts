@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { parse } from './parse.ts';
 import type { Mode, PolicyProblem } from './policy.ts';
 import { type GpuPolicy, gpuPolicySchema, MODES } from './schema.ts';
 
@@ -27,7 +28,7 @@ export function isBroken(policy: GpuPolicy | BrokenPolicy): policy is BrokenPoli
 
 /** Reads one GpuPolicy document; of one that is not understood, every mistake with its field. */
 export function readPolicy(document: unknown): ReadPolicy {
-  const read = gpuPolicySchema.safeParse(document);
+  const read = parse(gpuPolicySchema, document);
   if (read.success) return { ok: true, policy: read.data };
   const problems = read.error.issues.map((issue) => ({
     code: codeOf(issue),

@@ -166,7 +166,7 @@ function judgementOf(
   const auditAnnotations = auditOf(decision, policy);
   return {
     answer: allowed
-      ? { allowed, warnings, patch, auditAnnotations }
+      ? { allowed, warnings, patch: patch?.length === 0 ? undefined : patch, auditAnnotations }
       : { allowed, ...denialOf(denials, policy, request), warnings, auditAnnotations },
     mode: policy.governed ? policy.mode : 'none',
     policy: policy.name ?? '',
