@@ -111,9 +111,11 @@ export const valuesSchema = z
     extraArgs: z.array(z.string()),
     serviceAccount: z.strictObject({ create: switchedOn, name: nameOrEmpty, annotations: strings }),
     service: z.strictObject({ port, annotations: strings }),
-    host: z.string().min(1),
+    host: z.string(),
     ports: z.strictObject({ webhook: port, metrics: port }),
     hostNetwork: switchedOn,
+    hooks: z.strictObject({ installCrd: switchedOn, unregister: switchedOn }),
+    test: z.strictObject({ namespace: name }),
     networkPolicy,
     serviceMonitor: z.strictObject({
       enabled: switchedOn,

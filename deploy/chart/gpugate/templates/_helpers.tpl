@@ -99,3 +99,68 @@ capabilities:
 {{- printf "%s-certificates" (include "gpugate.fullname" .) -}}
 {{- end -}}
 {{- end -}}
+
+{{- /* Name, labels and annotations of a hook: hook, name, weight, root. */ -}}
+{{- define "gpugate.hookMetadata" -}}
+name: {{ .name }}
+labels:
+  {{- include "gpugate.labels" .root | nindent 2 }}
+annotations:
+  helm.sh/hook: {{ .hook }}
+  helm.sh/hook-weight: {{ .weight | quote }}
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
+{{- /* The spec of a pod that runs once: account, args, root; with a script for Node instead of a verb of gpugate. */ -}}
+{{- define "gpugate.verbPod" -}}
+{{- $root := .root -}}
+{{- $script := .script -}}
+serviceAccountName: {{ .account }}
+automountServiceAccountToken: true
+enableServiceLinks: false
+restartPolicy: Never
+securityContext:
+  {{- include "gpugate.podSecurityContext" $root | nindent 2 }}
+{{- with $root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with $root.Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+containers:
+  - name: gpugate
+    image: {{ include "gpugate.image" $root | quote }}
+    imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+    {{- with $script }}
+    command:
+      - node
+      - --input-type=module
+      - --eval
+      - |
+        {{- . | nindent 8 }}
+      - --
+    env:
+      - name: NODE_EXTRA_CA_CERTS
+        value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt
+    {{- end }}
+    args:
+      {{- range .args }}
+      - {{ . | quote }}
+      {{- end }}
+    resources:
+      requests:
+        cpu: 50m
+        memory: 96Mi
+      limits:
+        memory: 256Mi
+    securityContext:
+      {{- include "gpugate.containerSecurityContext" $root | nindent 6 }}
+{{- end -}}
