@@ -1,7 +1,9 @@
-import { asking, labelled, pod, table } from './testing.ts';
+import { asking, container, labelled, ONE_GPU, pod, table } from './testing.ts';
 
 const FIELD = 'spec.containers[0].resources.limits';
 const policy = labelled({ sharing: 'time-slicing' });
+const claiming = (limits: Readonly<Record<string, unknown>>) =>
+  pod(container('train', { resources: { limits, requests: limits, claims: [{ name: 'g' }] } }));
 const renamed = { 'gpugate.dev/original': '{"train":{"nvidia.com/gpu":"1"}}' };
 const wholeAndSlice = { 'nvidia.com/gpu': 1, 'nvidia.com/mig-1g.10gb': 1 };
 
@@ -49,5 +51,16 @@ table('GPU007', {
     pod: pod(asking(wholeAndSlice), {}, { 'gpugate.dev/original': '{"other":{"nvidia.com/gpu":"1"}}' }),
     policy: labelled({ 'mig-profile': '1g.10gb' }),
     want: [{ severity: 'error', field: FIELD, value: 'nvidia.com/gpu, nvidia.com/mig-1g.10gb' }],
+  },
+  'a DRA claim beside a GPU is warned of, with a policy and without': {
+    pod: claiming(ONE_GPU),
+    want: [{ severity: 'warning', field: 'spec.containers[0].resources.claims' }],
+  },
+  'a claim beside zero GPUs is not': { pod: claiming({ 'nvidia.com/gpu': 0 }), policy, want: [] },
+  'nor is a claim alone': { pod: claiming({}), policy, want: [] },
+  'nor is an empty list of claims': {
+    pod: pod(container('train', { resources: { limits: ONE_GPU, requests: ONE_GPU, claims: [] } })),
+    policy,
+    want: [],
   },
 });

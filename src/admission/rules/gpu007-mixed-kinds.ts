@@ -1,11 +1,12 @@
 import type { Rule } from '../context.ts';
-import { fieldPath, unitsAsked } from '../pod.ts';
+import { asArray, asObject, fieldPath, unitsAsked } from '../pod.ts';
 import { droppedBesideRename } from '../rename.ts';
 import { found } from './each.ts';
 
 /**
  * GPU007: one container with two kinds of GPU, such as a whole one and a MIG slice. A process sees one kind, so the other
- * lies idle; under most device plugins the second also hides the first.
+ * lies idle; under most device plugins the second also hides the first. A DRA claim beside a GPU is only warned of: what it
+ * claims does not stand in the pod, and may be a network device.
  */
 export const mixedKinds: Rule = {
   needs: 'arithmetic',
@@ -14,8 +15,17 @@ export const mixedKinds: Rule = {
       const kinds = container.gpus.filter(
         (ask) => unitsAsked(ask) !== 0n && !droppedBesideRename(context, container, ask),
       );
-      if (kinds.length < 2) continue;
       const names = kinds.map((ask) => ask.resource.name).sort();
+      if (names.length > 0 && asArray(asObject(container.spec.resources)?.claims).length > 0) {
+        tell(
+          found('GPU007', 'warning', container, {
+            field: fieldPath([...container.path, 'resources', 'claims']),
+            message: `takes a resource claim beside ${names.join(' and ')}; if the claim is for a GPU too, the container gets both.`,
+            fix: 'Keep one of them, unless the claim is for something else.',
+          }),
+        );
+      }
+      if (names.length < 2) continue;
       tell(
         found('GPU007', context.policy.governed ? 'error' : 'warning', container, {
           field: fieldPath([...container.path, 'resources', 'limits']),
