@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
@@ -41,7 +41,10 @@ export async function bundle({ dir, input = { gpugate: 'src/main.ts' } }: Bundle
       // most of what could go; those on licences are gathered in a file instead.
       comments: false,
     });
-    return output.filter((file) => file.type === 'chunk');
+    const chunks = output.filter((file) => file.type === 'chunk');
+    // So that a link to it on the PATH is a command, and a plugin of kubectl.
+    for (const { fileName } of chunks.filter(({ isEntry }) => isEntry)) await chmod(join(dir, fileName), 0o755);
+    return chunks;
   } finally {
     await build.close();
   }

@@ -37,6 +37,8 @@ export async function program(loaded: readonly string[], name = 'gpugate'): Prom
     )
     .version(VERSION, '-V, --version', 'print the version')
     .exitOverride()
+    // A flag belongs to the words before it, also where a verb and its own verb have one of the same name.
+    .enablePositionalOptions()
     .showHelpAfterError(`(see ${name} --help)`);
   for (const [verb, { about, load }] of Object.entries(VERBS)) {
     const command = root.command(verb).summary(about).description(about);
