@@ -12,6 +12,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   serve: { about: 'answer admission reviews over HTTPS', load: () => import('./commands/serve.ts') },
   manifests: { about: 'print the webhook configurations', load: () => import('./commands/manifests.ts') },
   test: { about: 'run scenarios: what your policies make of your manifests', load: () => import('./commands/test.ts') },
+  explain: { about: 'why a pod is Pending, layer by layer', load: () => import('./commands/explain.ts') },
   rules: { about: 'list the codes, or explain one', load: () => import('./commands/rules.ts') },
   boards: { about: 'list the GPU boards with MIG and their profiles', load: () => import('./commands/boards.ts') },
   completion: { about: 'print a completion script for a shell', load: () => import('./commands/completion.ts') },

@@ -1,0 +1,173 @@
+import { asArray, asObject, type JsonObject, viewPod } from '../admission/pod.ts';
+import { unitsOf } from '../explain/facts.ts';
+import type { ExplainInput, Holder, NodeState, QuotaState, SeenEvent, StackPod } from '../explain/input.ts';
+import type { PolicySet } from '../policy/resolve.ts';
+import { resolvePolicy } from '../policy/resolve.ts';
+import { API_VERSION } from '../policy/schema.ts';
+import { readStored } from '../policy/stored.ts';
+import { type ApiClient, ApiError } from './client.ts';
+import { extendedResourceName } from './extras.ts';
+import { listPages } from './listwatch.ts';
+import { all, optional } from './read.ts';
+import type { KubernetesObject } from './store.ts';
+import { objectAt, type Target } from './workload-pods.ts';
+
+/** Bound to a node and not ended: what holds GPUs. */
+const ON_NODES = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed';
+
+/**
+ * Reads all that there is to know of a pod that waits. What the one who asks may not read is left out; what is needed (the pod
+ * itself) rejects with an ApiError.
+ */
+export async function readPending(
+  client: ApiClient,
+  target: Target,
+  gpuResources: readonly string[],
+  signal: AbortSignal,
+): Promise<ExplainInput> {
+  const { namespace } = target;
+  const found = await objectAt(client, target, signal);
+  const list = (path: string, selectors = {}) => optional(() => all(client, path, signal, selectors));
+  const [events, labels, policies, nodes, pods, quotas, classes, devices] = await Promise.all([
+    list(`/api/v1/namespaces/${namespace}/events`),
+    optional(() => client.get(`/api/v1/namespaces/${namespace}`, {}, signal)),
+    readPolicies(client, signal),
+    list('/api/v1/nodes'),
+    readPods(client, namespace, gpuResources, signal),
+    list(`/api/v1/namespaces/${namespace}/resourcequotas`),
+    list('/apis/node.k8s.io/v1/runtimeclasses'),
+    list('/apis/resource.k8s.io/v1/deviceclasses'),
+  ]);
+  return {
+    pod: found.pod,
+    subject: found.subject,
+    exists: found.exists,
+    namespace,
+    events: eventsOf(events ?? [], found.eventsOf),
+    policy:
+      labels && policies ? resolvePolicy((labels as KubernetesObject).metadata?.labels ?? {}, policies) : undefined,
+    nodes: nodes?.map(nodeState),
+    ...pods,
+    quotas: quotas?.map(quotaState),
+    runtimeClasses: classes && new Set(classes.map(({ metadata }) => String(metadata?.name))),
+    deviceClassResources: devices && new Set(devices.map(extendedResourceName).filter((name) => name !== '')),
+    gpuResources,
+  };
+}
+
+/** Pods of all namespaces where they may be listed, else those of one. Only what is looked at is kept of each. */
+async function readPods(
+  client: ApiClient,
+  namespace: string,
+  gpuResources: readonly string[],
+  signal: AbortSignal,
+): Promise<Pick<ExplainInput, 'holders' | 'holdersOfNamespaceOnly' | 'stack'>> {
+  const everywhere = await optional(() => reducePods(client, '/api/v1/pods', gpuResources, signal));
+  if (everywhere) return { ...everywhere, holdersOfNamespaceOnly: false };
+  const own = await optional(() => reducePods(client, `/api/v1/namespaces/${namespace}/pods`, gpuResources, signal));
+  return { holders: own?.holders, stack: own?.stack ?? [], holdersOfNamespaceOnly: true };
+}
+
+async function reducePods(client: ApiClient, path: string, gpuResources: readonly string[], signal: AbortSignal) {
+  const holders: Holder[] = [];
+  const stack: StackPod[] = [];
+  for await (const { items } of listPages(client, path, signal, { fieldSelector: ON_NODES })) {
+    for (const pod of items) {
+      const { name = '', namespace = '', labels = {} } = pod.metadata ?? {};
+      const view = viewPod(pod, [], gpuResources);
+      const units = unitsOf(view);
+      if (view.nodeName !== undefined && units.size > 0) holders.push({ namespace, name, node: view.nodeName, units });
+      const part = stackPart(labels);
+      if (part && view.nodeName !== undefined) {
+        stack.push({ part, namespace, name, node: view.nodeName, ...readiness(pod) });
+      }
+    }
+  }
+  return { holders, stack };
+}
+
+/** Pods of the GPU operator (label app) and of the charts of device plugin and feature discovery (app.kubernetes.io/name). */
+const PARTS: readonly (readonly [RegExp, string])[] = [
+  [/mps-control/, 'mps-control'],
+  [/nvidia-device-plugin/, 'device-plugin'],
+  [/gpu-feature-discovery/, 'feature-discovery'],
+  [/nvidia-mig-manager/, 'mig-manager'],
+  [/nvidia-container-toolkit/, 'container-toolkit'],
+  [/nvidia-driver-daemonset/, 'driver'],
+  [/nvidia-operator-validator/, 'validator'],
+];
+
+function stackPart(labels: Readonly<Record<string, string>>): string | undefined {
+  const named = [labels.app, labels['app.kubernetes.io/name'], labels.name].filter((value) => value !== undefined);
+  return PARTS.find(([pattern]) => named.some((value) => pattern.test(value)))?.[1];
+}
+
+function readiness(pod: unknown): Pick<StackPod, 'ready' | 'why'> {
+  const status = asObject(asObject(pod)?.status);
+  const ready = asArray(status?.conditions)
+    .map(asObject)
+    .some((condition) => condition?.type === 'Ready' && condition.status === 'True');
+  const waiting = asArray(status?.containerStatuses)
+    .map((item) => asObject(asObject(asObject(item)?.state)?.waiting)?.reason)
+    .find((reason) => typeof reason === 'string');
+  return { ready, why: String(waiting ?? status?.phase ?? 'not ready') };
+}
+
+/** The GpuPolicies; none where the resource is not installed, undefined where they may not be listed. */
+export async function readPolicies(client: ApiClient, signal: AbortSignal): Promise<PolicySet | undefined> {
+  try {
+    const policies = await all(client, `/apis/${API_VERSION}/gpupolicies`, signal);
+    return new Map(policies.map((policy) => [String(policy.metadata?.name), readStored(policy)]));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return new Map();
+    if (error instanceof ApiError && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
+function strings(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(asObject(value) ?? {}).map(([key, text]) => [key, String(text)]));
+}
+
+/** What is looked at of a Node. */
+export function nodeState(object: KubernetesObject): NodeState {
+  const { spec, status } = object as { spec?: JsonObject; status?: JsonObject };
+  return {
+    name: String(object.metadata?.name),
+    labels: object.metadata?.labels ?? {},
+    allocatable: strings(status?.allocatable),
+    capacity: strings(status?.capacity),
+    unschedulable: spec?.unschedulable === true,
+    taints: asArray(spec?.taints).flatMap((taint) => {
+      const { key, value, effect } = asObject(taint) ?? {};
+      return [{ key: String(key), effect: String(effect), ...(typeof value === 'string' ? { value } : {}) }];
+    }),
+    conditions: asArray(status?.conditions).map((condition) => {
+      const { type, status: is, reason = '', message = '' } = asObject(condition) ?? {};
+      return { type: String(type), status: String(is), reason: String(reason), message: String(message) };
+    }),
+  };
+}
+
+function quotaState(object: KubernetesObject): QuotaState {
+  const { status } = object as { status?: JsonObject };
+  return { name: String(object.metadata?.name), hard: strings(status?.hard), used: strings(status?.used) };
+}
+
+/** Events of these objects, oldest first. */
+function eventsOf(events: readonly KubernetesObject[], names: ReadonlySet<string>): readonly SeenEvent[] {
+  const at = (event: JsonObject) =>
+    String(event.lastTimestamp ?? asObject(event.series)?.lastObservedTime ?? event.eventTime ?? '');
+  return (events as readonly (KubernetesObject & JsonObject)[])
+    .filter(({ involvedObject }) => {
+      const { kind, name } = asObject(involvedObject) ?? {};
+      return names.has(`${kind}/${name}`);
+    })
+    .sort((a, b) => at(a).localeCompare(at(b)))
+    .map(({ type, reason, message, source, reportingComponent }) => ({
+      type: String(type),
+      reason: String(reason),
+      message: String(message),
+      source: String(reportingComponent || asObject(source)?.component || ''),
+    }));
+}

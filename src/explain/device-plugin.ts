@@ -1,0 +1,42 @@
+import { type Facts, kubectl, listed, takenOn, unitsIn } from './facts.ts';
+import type { Reason, Seen, State } from './result.ts';
+import { stackLines } from './stack.ts';
+
+/** Layer 4: what nodes advertise of the pod's resources, and what a device plugin said when the pod came to its node. */
+export function devicePlugin(facts: Facts): Seen {
+  const { nodes, needs, claimed } = facts;
+  const reasons = pluginRefusal(facts);
+  if (needs.size === 0 && claimed.length === 0) return { seen: ['nothing is asked of a device plugin'], reasons };
+  if (nodes === undefined) return { seen: ['nodes may not be listed by you'], reasons, unknown: true };
+  if (claimed.length > 0) {
+    const seen = [`${claimed.join(', ')}: no node advertises it, the scheduler allocates it by a resource claim`];
+    return { seen, reasons, unknown: reasons.length === 0, next: kubectl('get resourceclaims', facts.namespace) };
+  }
+  const seen = [...needs.keys()].map((resource) => offerLine(facts, resource));
+  return { seen: [...seen, ...stackLines(facts, 'plugin')], reasons, next: 'kubectl describe nodes' };
+}
+
+/** What the nodes that the pod may go to have of a resource, the freest first. */
+function offerLine({ reachable, holders }: Facts, resource: string): string {
+  const offers = reachable
+    .filter(({ allocatable }) => Object.hasOwn(allocatable, resource))
+    .map((node) => {
+      const has = unitsIn(node.allocatable, resource);
+      const { units } = takenOn(node, resource, holders ?? []);
+      return { name: node.name, has, free: has > units ? has - units : 0n };
+    })
+    .sort((a, b) => Number(b.free - a.free));
+  if (offers.length === 0) return `no node that it may go to advertises ${resource}`;
+  const told = offers.map(({ name, has, free }) => `${name} ${holders ? `${free} of ${has} free` : String(has)}`);
+  return `${resource}: ${listed(told)}`;
+}
+
+/** A pod that the kubelet did not admit has failed; it does not wait (kubelet's UnexpectedAdmissionError, OutOf<resource>). */
+function pluginRefusal({ state, status, subject, namespace }: Facts): readonly Reason[] {
+  const over: readonly State[] = ['failed'];
+  const { reason, message } = status;
+  if (!over.includes(state) || typeof reason !== 'string' || !/^(UnexpectedAdmissionError|OutOf.+)$/.test(reason))
+    return [];
+  const text = `the kubelet did not admit the pod: ${reason}: ${String(message ?? '')}`;
+  return [{ code: 'refused-by-plugin', text, next: kubectl(`describe ${subject}`, namespace) }];
+}

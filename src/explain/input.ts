@@ -1,0 +1,84 @@
+import type { NodeInfo } from '../admission/snapshot.ts';
+import type { EffectivePolicy } from '../policy/policy.ts';
+
+/**
+ * All that is known of a pod that waits, at one moment: plain data, read before and never changed. What may not be read by the
+ * one who asks is undefined, and is told as a question mark.
+ */
+export interface ExplainInput {
+  /** The Pod as the API server holds it, or one made of a template whose pods the API server refuses. */
+  readonly pod: unknown;
+  /** `pod/train-0` or `deployment/train`: what was asked about, as kubectl names it. */
+  readonly subject: string;
+  readonly namespace: string;
+  /** False: the pod is what a workload would make, and there is none. */
+  readonly exists: boolean;
+  /** Events of the pod, or of the workload that can't make one; oldest first. */
+  readonly events: readonly SeenEvent[];
+  readonly policy: EffectivePolicy | undefined;
+  readonly nodes: readonly NodeState[] | undefined;
+  /** Pods on nodes that hold GPUs. */
+  readonly holders: readonly Holder[] | undefined;
+  /** True where only the pods of the namespace may be listed. */
+  readonly holdersOfNamespaceOnly: boolean;
+  /** Pods of the GPU stack (device plugin, driver, feature discovery ...) on nodes. */
+  readonly stack: readonly StackPod[];
+  readonly quotas: readonly QuotaState[] | undefined;
+  readonly runtimeClasses: ReadonlySet<string> | undefined;
+  readonly deviceClassResources: ReadonlySet<string> | undefined;
+  /** Resources that count as GPUs beside the catalogue. */
+  readonly gpuResources: readonly string[];
+}
+
+export interface NodeState extends NodeInfo {
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly unschedulable: boolean;
+  readonly conditions: readonly NodeCondition[];
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string | undefined;
+  readonly effect: string;
+}
+
+export interface NodeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A pod that holds GPUs of a node, by resource name. */
+export interface Holder {
+  readonly namespace: string;
+  readonly name: string;
+  readonly node: string;
+  readonly units: ReadonlyMap<string, bigint>;
+}
+
+export interface StackPod {
+  /** `device-plugin`, `driver`, `mig-manager` ... */
+  readonly part: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly node: string;
+  readonly ready: boolean;
+  /** `CrashLoopBackOff`, `Pending`. */
+  readonly why: string;
+}
+
+export interface SeenEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  /** Who reports it: `default-scheduler`, `kubelet`. */
+  readonly source: string;
+}
+
+export interface QuotaState {
+  readonly name: string;
+  readonly hard: Readonly<Record<string, string>>;
+  readonly used: Readonly<Record<string, string>>;
+}

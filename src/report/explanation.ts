@@ -1,0 +1,58 @@
+import { reasonsOf } from '../explain/explain.ts';
+import { type Explanation, LAYERS, type Layer } from '../explain/result.ts';
+import { oneLine } from './denial.ts';
+import { bold, dim, mark, type Style } from './marks.ts';
+
+const WIDTH = Math.max(...LAYERS.map((name) => name.length)) + 2;
+const INDENT = ' '.repeat(WIDTH + 4);
+
+/** An explanation as people read it: one line of what it comes to, then the layers. */
+export function explanationText(explanation: Explanation, style: Style): string {
+  const layers = explanation.layers.map((layer) => layerText(layer, style));
+  return `${bold(headline(explanation), style)}\n\n${layers.join('')}`;
+}
+
+/** `pod/train-0 in namespace team-a is Pending, for 1 reason.` */
+export function headline(explanation: Explanation): string {
+  const { subject, namespace, state, node, notAboutGpus } = explanation;
+  const what = `${subject} in namespace ${namespace}`;
+  const reasons = reasonsOf(explanation);
+  const count = reasons.length === 1 ? '1 reason' : `${reasons.length} reasons`;
+  const gpus = notAboutGpus ? ' It is not a GPU problem.' : '';
+  switch (state) {
+    case 'running':
+      return `${what} runs on ${node}. Nothing keeps it from running.`;
+    case 'succeeded':
+      return `${what} has ended well.`;
+    case 'ending':
+      return `${what} is being deleted.`;
+    case 'failed':
+      return reasons.length > 0
+        ? `${what} has failed: it was not admitted by its node.`
+        : `${what} has failed by itself: kubectl logs tells more. It is not Pending.`;
+    case 'refused':
+      return reasons.length > 0
+        ? `${what}: the API server lets no further pod be made.${gpus}`
+        : `${what}: a pod is missing, and nothing says why.`;
+    case 'starting':
+      return reasons.length > 0
+        ? `${what} is on node ${node} and can't start, for ${count}.${gpus}`
+        : `${what} is on node ${node} and is starting.`;
+    case 'gated':
+      return `${what} is Pending: it is gated.${gpus}`;
+    case 'waiting':
+      return reasons.length > 0
+        ? `${what} is Pending, for ${count}.${gpus}`
+        : `${what} is Pending. As the nodes are now it fits; the scheduler tries again by itself.`;
+  }
+}
+
+function layerText({ name, mark: how, seen, reasons, next }: Layer, style: Style): string {
+  const [first = '', ...rest] = seen.map(oneLine);
+  const lines = [`${mark(how, style)} ${name.padEnd(WIDTH)}  ${first}`, ...rest.map((line) => INDENT + line)];
+  for (const { text, next: command } of reasons) {
+    lines.push(`${INDENT}${mark('problem', style)} ${oneLine(text)}`, `${INDENT}  ${dim(`next: ${command}`, style)}`);
+  }
+  if (reasons.length === 0 && how !== 'ok' && next !== undefined) lines.push(`${INDENT}${dim(`next: ${next}`, style)}`);
+  return lines.map((line) => `${line}\n`).join('');
+}
