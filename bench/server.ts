@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface ServerProcess {
   readonly name: string;
   readonly port: number;
+  readonly pid: number;
   /** CPU time used so far, in microseconds; to the clock tick, 10 ms. */
   cpu(): number;
   /** Resident memory in MiB. */
@@ -39,6 +40,7 @@ export async function startServer({ name, port, args, output, pinned }: ServerOp
   return {
     name,
     port,
+    pid,
     cpu: () => cpuOf(pid),
     rss: () => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
     stop: async () => {

@@ -20,6 +20,8 @@ export interface GoTools {
   readonly renamed?: Readonly<Record<string, string>>;
   /** Variables to set at link time, as `package.name=value`. */
   stamps(goMod: string): readonly string[];
+  /** Build tags, parted by commas. */
+  readonly tags?: string;
   /** How long the build takes, in words. */
   readonly takes: string;
   /** What to do where Go is missing instead of installing it. */
@@ -93,9 +95,9 @@ async function build(folder: string, tools: GoTools, goMod: string, goVersion: s
   }
 }
 
-async function goBuild(into: string, { module, stamps }: GoTools, goMod: string): Promise<void> {
+async function goBuild(into: string, { module, stamps, tags = '' }: GoTools, goMod: string): Promise<void> {
   const ldflags = ['-s -w', ...stamps(goMod).map((stamp) => `-X ${stamp}`)].join(' ');
-  const args = ['build', '-trimpath', '-buildvcs=false', '-ldflags', ldflags, '-o', `${into}/`, 'tool'];
+  const args = ['build', '-trimpath', '-buildvcs=false', '-ldflags', ldflags, '-tags', tags, '-o', `${into}/`, 'tool'];
   const child = spawn('go', args, { cwd: module, stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
