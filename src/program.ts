@@ -11,6 +11,7 @@ interface Verb {
 const VERBS: Readonly<Record<string, Verb>> = {
   serve: { about: 'answer admission reviews over HTTPS', load: () => import('./commands/serve.ts') },
   manifests: { about: 'print the webhook configurations', load: () => import('./commands/manifests.ts') },
+  review: { about: 'what the webhook would do with manifests', load: () => import('./commands/review.ts') },
   test: { about: 'run scenarios: what your policies make of your manifests', load: () => import('./commands/test.ts') },
   explain: { about: 'why a pod is Pending, layer by layer', load: () => import('./commands/explain.ts') },
   rules: { about: 'list the codes, or explain one', load: () => import('./commands/rules.ts') },

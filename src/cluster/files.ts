@@ -13,11 +13,11 @@ export interface FileOptions {
 const text = z.string({ error: ({ input }) => `must be a string, found ${JSON.stringify(input)}; quote it` });
 const named = z.string({ error: 'must be a name' }).min(1);
 const labelled = z.looseObject({ name: named, labels: z.record(z.string(), text).nullish() });
-const namespaceSchema = z.looseObject({ kind: z.literal('Namespace'), metadata: labelled });
+export const namespaceSchema = z.looseObject({ kind: z.literal('Namespace'), metadata: labelled });
 
 /** Kubernetes decodes a bare number as a quantity too. */
 const quantity = z.union([z.string(), z.number().transform(String)], { error: 'must be a quantity' });
-const nodeSchema = z.looseObject({
+export const nodeSchema = z.looseObject({
   kind: z.literal('Node'),
   metadata: labelled,
   status: z.looseObject({ allocatable: z.record(z.string(), quantity).nullish() }).nullish(),

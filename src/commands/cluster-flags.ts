@@ -35,7 +35,7 @@ export function addConnectionFlags(command: Command): Command {
     );
 }
 
-/** Runs with a client; what fails at the cluster ends the process with 4 and one line. */
+/** Runs with a client; what fails at the cluster ends the process with one line, and with 124 if it took too long, else with 4. */
 export async function withCluster<T>(
   flags: ConnectionFlags,
   run: (client: ApiClient, signal: AbortSignal) => Promise<T>,
@@ -44,10 +44,12 @@ export async function withCluster<T>(
   const client = await connect(flags.kubeconfig, flags.context).catch((error: Error) => {
     throw failure(EXIT.failed, error.message);
   });
+  const signal = AbortSignal.timeout(flags.requestTimeout);
   try {
-    return await run(client, AbortSignal.timeout(flags.requestTimeout));
+    return await run(client, signal);
   } catch (error) {
-    throw isFailure(error) ? error : failure(EXIT.failed, `the cluster: ${(error as Error).message}`);
+    if (isFailure(error)) throw error;
+    throw failure(signal.aborted ? EXIT.timeout : EXIT.failed, `the cluster: ${(error as Error).message}`);
   } finally {
     await client.close();
   }

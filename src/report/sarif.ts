@@ -45,7 +45,8 @@ function rule(code: Code, pages: RulePages): object {
     shortDescription: { text: CODES[code] },
     help: {
       text: `${code}: ${CODES[code]}. "gpugate rules explain ${code}" says what it means and how to fix it.`,
-      ...(page === undefined ? {} : { markdown: page }),
+      // Links to other pages lead nowhere from here.
+      ...(page === undefined ? {} : { markdown: page.replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1') }),
     },
   };
 }

@@ -1,0 +1,146 @@
+import { withTemplateKinds } from '../../admission/template-kinds.ts';
+import { openFiles } from '../../cluster/files.ts';
+import { fileDiff } from '../../manifests/edit.ts';
+import { type Manifest, readManifests } from '../../manifests/read.ts';
+import { readPolicies } from '../../policy/files.ts';
+import { EXCLUDED_NAMESPACES } from '../../registration/entries.ts';
+import type { Notice } from '../../report/result.ts';
+import { createJudge } from '../../server/judge.ts';
+import { withCluster } from '../cluster-flags.ts';
+import type { ReviewOptions } from '../review.ts';
+import { orInput } from '../sources.ts';
+import { openTemplateKinds } from '../templates.ts';
+import { type ReviewedText, type Reviewing, reviewText } from './files.ts';
+import { gatherKnown, type Known, MAY_HOLD_KNOWN, sourceOf } from './known.ts';
+import { writeOutput } from './outputs.ts';
+import { type Printer, printerOf } from './printer.ts';
+import { openTexts, readText, shownName, type Texts } from './texts.ts';
+
+/** Reviews manifests, prints what was found, and answers the exit code. */
+export async function review(paths: readonly string[], options: ReviewOptions): Promise<number> {
+  const texts = await openTexts(paths);
+  const namespaceOf = namespacesBy(options.namespace ?? 'default');
+  const gathered = gatherKnown(await knownBefore(options), namespaceOf);
+  for (const file of texts.files) await gather(texts, file, gathered.add);
+  const known = gathered.known();
+  const kinds = options.templates === undefined ? withTemplateKinds() : await openTemplateKinds(options.templates);
+  const cluster = sourceOf(known, options.namespaceLabel);
+  const unknown = new Set<string>();
+  const excluded = new Set<string>();
+  const reviewing: Reviewing = {
+    judge: createJudge({
+      cluster,
+      policies: { current: () => known.policies },
+      gpuResources: options.gpuResources,
+      templateKinds: kinds,
+    }),
+    kinds,
+    gpuResources: options.gpuResources,
+    namespaceOf,
+    onNamespace: (namespace) => {
+      if (!cluster.known(namespace)) unknown.add(namespace);
+    },
+    isExcluded: (namespace) => {
+      if (!EXCLUDED_NAMESPACES.includes(namespace)) return false;
+      excluded.add(namespace);
+      return true;
+    },
+  };
+
+  const printer = printerOf(options);
+  const unreadable: Notice[] = [...texts.unreadable, ...gathered.unreadable];
+  const notices: Notice[] = [...texts.notices, ...gathered.notices];
+  for (const file of texts.files) {
+    const read = await readText(texts, file);
+    if ('why' in read) {
+      unreadable.push({ file: shownName(file), message: read.why });
+      continue;
+    }
+    const ended = await reviewFile(file, read.text, reviewing, options, printer);
+    unreadable.push(...ended.unreadable);
+    if (options.mutated || options.fixPolicy || printer.wants('patch')) notices.push(...ended.unedited);
+  }
+  notices.push(...[...unknown].map(unknownNamespace), ...[...excluded].map(excludedNamespace));
+  return printer.end(notices, unreadable);
+}
+
+/** A file with its fixes, where they are asked for, written or only shown; then what is left to say of it. */
+async function reviewFile(
+  file: string,
+  text: string,
+  reviewing: Reviewing,
+  options: ReviewOptions,
+  printer: Printer,
+): Promise<ReviewedText> {
+  const shown = shownName(file);
+  if (!options.fix && !options.fixPolicy) {
+    const reviewed = await reviewText(shown, text, reviewing, printer.object);
+    printer.file(shown, text, reviewed);
+    return reviewed;
+  }
+  const first = await reviewText(shown, text, reviewing, () => {});
+  let fixed = options.fix ? first.fixed : text;
+  if (options.fixPolicy) fixed = (await reviewText(shown, fixed, reviewing, () => {})).changed;
+  if (fixed !== text) {
+    if (options.dryRun) printer.diff(fileDiff(shown, text, fixed));
+    else {
+      await writeOutput(file, fixed);
+      printer.say(`${shown}: fixed`);
+    }
+  }
+  const left = options.dryRun ? text : fixed;
+  const reviewed = await reviewText(shown, left, reviewing, printer.object);
+  printer.file(shown, left, reviewed);
+  return reviewed;
+}
+
+async function gather(texts: Texts, file: string, add: (manifest: Manifest) => void): Promise<void> {
+  const read = await readText(texts, file);
+  // What can't be read is told when the file is reviewed.
+  if (!('text' in read) || !MAY_HOLD_KNOWN.test(read.text)) return;
+  for (const part of readManifests(shownName(file), read.text)) if ('manifest' in part) add(part.manifest);
+}
+
+/** What the flags give: files, or a cluster and files over it. */
+async function knownBefore(options: ReviewOptions): Promise<Known> {
+  const { cluster, kubeconfig, context, policies, namespaces, nodes } = options;
+  const live =
+    cluster || kubeconfig !== undefined || context !== undefined
+      ? await withCluster(options, async (client, signal) => {
+          const { knownOfCluster } = await import('./live.ts');
+          return knownOfCluster(client, signal);
+        })
+      : undefined;
+  const files = await orInput(
+    openFiles({ ...(namespaces === undefined ? {} : { namespaces }), ...(nodes === undefined ? {} : { nodes }) }),
+  );
+  const given = policies === undefined ? [] : await orInput(readPolicies(policies));
+  return {
+    ...live,
+    policies: new Map([...(live?.policies ?? []), ...given]),
+    namespaces: new Map([...(live?.namespaces ?? []), ...files.namespaces()]),
+    nodes: nodes === undefined ? (live?.nodes ?? []) : files.nodes(),
+  };
+}
+
+const CLUSTER_SCOPED = new Set(['Namespace', 'GpuPolicy', 'Node', 'DeviceClass', 'RuntimeClass']);
+
+/** The namespace of an object: of a recorded review the request's, else its own, else the one that was given. */
+function namespacesBy(given: string): (manifest: Manifest) => string | undefined {
+  return ({ kind, object, review: recorded }) => {
+    if (CLUSTER_SCOPED.has(kind)) return undefined;
+    const request = recorded?.request as { namespace?: unknown } | undefined;
+    const own = (object.metadata as { namespace?: unknown } | undefined)?.namespace;
+    return [request?.namespace, own, given].find((name): name is string => typeof name === 'string' && name !== '');
+  };
+}
+
+function unknownNamespace(namespace: string): Notice {
+  return {
+    message: `namespace ${namespace} is not known, so only arithmetic is judged in it; give its manifest (--namespaces, or among the others), --namespace-label, or --cluster`,
+  };
+}
+
+function excludedNamespace(namespace: string): Notice {
+  return { message: `namespace ${namespace} is left out: the API server does not ask gpugate about it` };
+}

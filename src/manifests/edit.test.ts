@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { PatchOperation } from '../admission/patch.ts';
+import { openScenario } from '../scenarios/open.ts';
+import { scenarioFolders } from '../scenarios/run.ts';
+import { edit, fileDiff } from './edit.ts';
+import { readManifests } from './read.ts';
+import { spliced } from './splices.ts';
+
+function manifestOf(text: string, index = 0) {
+  const read = [...readManifests('a.yaml', text)][index];
+  if (!read || !('manifest' in read)) throw new Error('no manifest');
+  return read.manifest;
+}
+
+function edited(text: string, operations: readonly PatchOperation[], index = 0): string | undefined {
+  const { source, object } = manifestOf(text, index);
+  const { splices } = edit(source, object, operations);
+  return splices && spliced(text, splices);
+}
+
+const RENAME: readonly PatchOperation[] = [
+  { op: 'remove', path: '/limits/nvidia.com~1gpu' },
+  { op: 'add', path: '/limits/nvidia.com~1mig-1g.10gb', value: '1' },
+];
+const HEAD = 'apiVersion: v1\nkind: Pod\n';
+
+it.each<[string, string, readonly PatchOperation[], string]>([
+  [
+    'a renamed key keeps its value, its comment and its place',
+    'limits:\n    nvidia.com/gpu: 1   # the whole of it\n    cpu: 2\n',
+    RENAME,
+    'limits:\n    nvidia.com/mig-1g.10gb: 1   # the whole of it\n    cpu: 2\n',
+  ],
+  [
+    'a renamed key keeps its quotes',
+    'limits: { "nvidia.com/gpu": 1 }\n',
+    RENAME,
+    'limits: { "nvidia.com/mig-1g.10gb": 1 }\n',
+  ],
+  [
+    'a renamed key with another value',
+    'limits: { nvidia.com/gpu: 2 }\n',
+    [RENAME[0] as PatchOperation, { op: 'add', path: '/limits/a', value: '1' }],
+    'limits: { a: "1" }\n',
+  ],
+  [
+    'a new key stands behind the last one, before its comments',
+    'a:\n  b: 1 # one\n\n# about c\nc: 2\n',
+    [{ op: 'add', path: '/a/d', value: true }],
+    'a:\n  b: 1 # one\n  d: true\n\n# about c\nc: 2\n',
+  ],
+  [
+    'new parents are written with what they hold',
+    'a: 1\n',
+    [
+      { op: 'add', path: '/b', value: {} },
+      { op: 'add', path: '/b/c', value: [] },
+      { op: 'add', path: '/b/c/-', value: { name: 'x', value: '1' } },
+    ],
+    'a: 1\nb:\n  c:\n    - name: x\n      value: "1"\n',
+  ],
+  [
+    'an empty field is filled, with the comment behind it kept',
+    'env: # none yet\nb: 1\n',
+    [
+      { op: 'add', path: '/env', value: [] },
+      { op: 'add', path: '/env/-', value: { name: 'x' } },
+    ],
+    'env: # none yet\n  - name: x\nb: 1\n',
+  ],
+  [
+    'empty braces are filled',
+    'resources: {}\nb: 1\n',
+    [
+      { op: 'add', path: '/resources/limits', value: {} },
+      { op: 'add', path: '/resources/limits/cpu', value: 1 },
+    ],
+    'resources:\n  limits:\n    cpu: 1\nb: 1\n',
+  ],
+  [
+    'a new item is indented as the others are',
+    'env:\n- name: a\n  value: "1"\nb: 1\n',
+    [{ op: 'add', path: '/env/-', value: { name: 'c', value: '2' } }],
+    'env:\n- name: a\n  value: "1"\n- name: c\n  value: "2"\nb: 1\n',
+  ],
+  [
+    'a new item within brackets',
+    'tolerations: [{ key: a }] # one\n',
+    [{ op: 'add', path: '/tolerations/-', value: { key: 'b', operator: 'Exists' } }],
+    'tolerations: [{ key: a }, { key: b, operator: Exists }] # one\n',
+  ],
+  [
+    'of an item that is replaced only what differs',
+    'env:\n  - name: A # mine\n    valueFrom: { fieldRef: { fieldPath: x } }\n  - name: B\n    value: "0.9" # much\n',
+    [
+      { op: 'replace', path: '/env/0', value: { name: 'A', value: '1' } },
+      { op: 'replace', path: '/env/1', value: { name: 'B', value: '0.5' } },
+    ],
+    'env:\n  - name: A # mine\n    value: "1"\n  - name: B\n    value: "0.5" # much\n',
+  ],
+  [
+    'behind a text of several lines',
+    'a:\n  script: |\n    one\n    two\nb: 1\n',
+    [{ op: 'add', path: '/a/c', value: 'x' }],
+    'a:\n  script: |\n    one\n    two\n  c: x\nb: 1\n',
+  ],
+  ['the last key of a map', 'a:\n  b: 1\n  c: 2 # two\nd: 3\n', [{ op: 'remove', path: '/a/c' }], 'a:\n  b: 1\nd: 3\n'],
+  ['the only key of a map', 'a:\n  b: 1\nd: 3\n', [{ op: 'remove', path: '/a/b' }], 'a:\n  {}\nd: 3\n'],
+  ['a file without a newline at its end', 'a: 1', [{ op: 'add', path: '/b', value: 2 }], 'a: 1\nb: 2'],
+])('%s', (_, before, operations, after) => {
+  expect(edited(HEAD + before, operations)).toBe(HEAD + after);
+});
+
+it('line ends of Windows stay', () => {
+  const text = 'apiVersion: v1\r\nkind: Pod\r\nmetadata:\r\n  name: a # x\r\n';
+  expect(edited(text, [{ op: 'add', path: '/metadata/annotations', value: { b: 'c' } }])).toBe(
+    `${text}  annotations:\r\n    b: c\r\n`.replace('# x\r\n  ', '# x\r\n  '),
+  );
+});
+
+it('JSON keeps its indentation, its order and its short lines', () => {
+  const text = `{
+    "kind": "Pod", "apiVersion": "v1",
+    "spec": {
+        "containers": [
+            { "name": "c", "resources": { "limits": { "nvidia.com/gpu": 1 } } }
+        ]
+    },
+    "metadata": {
+        "name": "a"
+    }
+}
+`;
+  const limits = '/spec/containers/0/resources/limits';
+  const after = edited(text, [
+    { op: 'remove', path: `${limits}/nvidia.com~1gpu` },
+    { op: 'add', path: `${limits}/nvidia.com~1mig-1g.10gb`, value: '1' },
+    { op: 'add', path: '/metadata/annotations', value: {} },
+    { op: 'add', path: '/metadata/annotations/a', value: 'b' },
+  ]);
+  expect(after).toBe(
+    text
+      .replace('nvidia.com/gpu', 'nvidia.com/mig-1g.10gb')
+      .replace('"a"\n', '"a",\n        "annotations": {\n            "a": "b"\n        }\n'),
+  );
+  expect(JSON.parse(after ?? '')).toMatchObject({ metadata: { annotations: { a: 'b' } } });
+});
+
+it('an object in the midst of a file is edited there', () => {
+  const text = `${HEAD}a: 1\n---\n${HEAD}a: 2\n---\n${HEAD}a: 3\n`;
+  expect(edited(text, [{ op: 'add', path: '/b', value: 9 }], 1)).toBe(text.replace('a: 2\n', 'a: 2\nb: 9\n'));
+});
+
+it('what stands at an anchor is not edited, since other places share it', () => {
+  const text = `${HEAD}x: &gpu { nvidia.com/gpu: 1 }\nlimits: *gpu\nother: *gpu\n`;
+  const { source, object } = manifestOf(text);
+  const { splices, diff } = edit(source, object, RENAME);
+  expect(splices).toBeUndefined();
+  expect(diff).toContain('+  nvidia.com/mig-1g.10gb: 1');
+});
+
+it('a hunk has the line numbers of the file', () => {
+  const text = `# one\n---\n# three\n${HEAD}a: 1\n`;
+  const { source, object } = manifestOf(text);
+  expect(edit(source, object, [{ op: 'replace', path: '/a', value: 2 }]).diff).toBe(
+    '@@ -4,3 +4,3 @@\n apiVersion: v1\n kind: Pod\n-a: 1\n+a: 2\n',
+  );
+});
+
+it('a diff of a file is one that git apply takes', () => {
+  expect(fileDiff('./d/a.yaml', 'a: 1\n', 'a: 2\n')).toBe(
+    '--- a/d/a.yaml\n+++ b/d/a.yaml\n@@ -1,1 +1,1 @@\n-a: 1\n+a: 2\n',
+  );
+});
+
+const SCENARIOS = await scenarioFolders([new URL('../../test/scenarios', import.meta.url).pathname]);
+
+it('every patch of the scenarios can be written into the text, which reads back as the patched object', async () => {
+  const unwritten: string[] = [];
+  let written = 0;
+  for (const folder of SCENARIOS) {
+    const { ask } = await openScenario(folder);
+    const { source, object } = manifestOf(readFileSync(join(folder, 'input.yaml'), 'utf8'));
+    const { patch } = (await ask('mutate', object)).answer;
+    if (!patch || patch.some(({ path }) => path === '/spec/template')) continue;
+    if (edit(source, object, patch).splices) written += 1;
+    else unwritten.push(folder);
+  }
+  expect(unwritten).toEqual([]);
+  expect(written).toBeGreaterThan(50);
+});

@@ -1,0 +1,92 @@
+import { Composer, type Document, LineCounter, Parser } from 'yaml';
+import { asArray, asObject, type JsonObject } from '../admission/pod.ts';
+import type { Notice } from '../report/result.ts';
+
+type Path = readonly (string | number)[];
+
+/** Where an object stands in a text. */
+export interface Source {
+  /** As it is shown: the path that was given, or `<stdin>`. */
+  readonly file: string;
+  readonly text: string;
+  readonly lines: LineCounter;
+  readonly document: Document.Parsed;
+  /** From the top of the document: empty, `['items', 0]`, or `['request', 'object']`. */
+  readonly path: Path;
+}
+
+/** One Kubernetes object of a file. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly object: JsonObject;
+  /** The recorded AdmissionReview that it stands in. */
+  readonly review?: JsonObject;
+  readonly source: Source;
+}
+
+/** What stands in a file: objects, and what can't be read. Documents that are no Kubernetes objects are passed over. */
+export type Read = { readonly manifest: Manifest } | { readonly unreadable: Notice };
+
+/**
+ * The Kubernetes objects of a text, one after the other, so that no more than one document is in memory: YAML of one or more
+ * documents, or JSON; each an object, a List of them, or an AdmissionReview.
+ */
+export function* readManifests(file: string, text: string): Iterable<Read> {
+  const lines = new LineCounter();
+  const parser = new Parser(lines.addNewLine);
+  const composer = new Composer({ merge: true, prettyErrors: false });
+  for (const document of composer.compose(parser.parse(text))) {
+    const [error] = document.errors;
+    if (error) {
+      yield { unreadable: mistake(file, text, lines, error) };
+      continue;
+    }
+    let content: unknown;
+    try {
+      content = document.toJS();
+    } catch (thrown) {
+      yield { unreadable: { file, message: (thrown as Error).message } }; // Too many aliases.
+      continue;
+    }
+    const source = { file, text, lines, document: document as Document.Parsed, path: [] };
+    for (const manifest of manifestsOf(content, source)) yield { manifest };
+  }
+}
+
+function* manifestsOf(content: unknown, source: Source): Iterable<Manifest> {
+  const object = asObject(content);
+  const { apiVersion, kind, items } = object ?? {};
+  if (!object || typeof apiVersion !== 'string' || typeof kind !== 'string') return;
+  if (kind.endsWith('List') && Array.isArray(items)) {
+    // Items of a DeploymentList say neither kind nor version, as the API server writes them.
+    const typed = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
+    for (const [index, item] of asArray(items).entries()) {
+      yield* manifestsOf({ ...typed, ...asObject(item) }, { ...source, path: [...source.path, 'items', index] });
+    }
+    return;
+  }
+  if (kind === 'AdmissionReview') {
+    const reviewed = asObject(asObject(object.request)?.object) ?? {};
+    const at = { ...source, path: [...source.path, 'request', 'object'] };
+    yield { ...typeOf(reviewed), object: reviewed, review: object, source: at };
+    return;
+  }
+  yield { apiVersion, kind, object, source };
+}
+
+function typeOf({ apiVersion, kind }: JsonObject): { readonly apiVersion: string; readonly kind: string } {
+  return { apiVersion: String(apiVersion ?? ''), kind: String(kind ?? '') };
+}
+
+function mistake(
+  file: string,
+  text: string,
+  lines: LineCounter,
+  { message, pos }: { readonly message: string; readonly pos: [number, number] },
+): Notice {
+  const { line, col: column } = lines.linePos(pos[0]);
+  const isTemplate = text.includes('{{');
+  const hint = isTemplate ? '. It looks like a template of Helm: helm template CHART | gpugate review -' : '';
+  return { file, line: Math.max(line, 1), column: Math.max(column, 1), message: `${message}${hint}` };
+}
