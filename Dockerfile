@@ -6,6 +6,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY scripts scripts
 COPY src src
+# For `gpugate rules explain`.
+COPY docs/rules docs/rules
 RUN npm run build
 
 FROM node:26-slim
