@@ -17,6 +17,7 @@ import type { EffectivePolicy } from '../policy/policy.ts';
 import { NO_POLICY, renamesGpus } from '../policy/policy.ts';
 import { DEFAULT_POLICY, type PolicySet, resolvePolicy } from '../policy/resolve.ts';
 import { denialText, findingText, MOST_PROBLEMS, type Subject, warningLine, warningLines } from '../report/denial.ts';
+import { waitForFirstLists } from './first-lists.ts';
 import { judgeSettings, type Settings } from './judge-settings.ts';
 import { type Judgement, UNTOUCHED } from './judgement.ts';
 
@@ -42,6 +43,7 @@ const MIRROR_POD = 'kubernetes.io/config.mirror';
 export function createJudge(options: JudgeOptions): Judge {
   const { cluster, policies, gpuResources = [], templateKinds = withTemplateKinds() } = options;
   const policyOf = cachedPolicies(policies);
+  const firstLists = waitForFirstLists(() => cluster.synced());
 
   return async (webhook, request) => {
     const { operation, object, oldObject } = request;
@@ -59,6 +61,7 @@ export function createJudge(options: JudgeOptions): Judge {
     const namespace = request.namespace ?? '';
     const judgeBy = (policy: EffectivePolicy) =>
       judgeWork(webhook, request, work, policy, snapshotFor(policy, namespace));
+    await firstLists();
     const known = cluster.known(namespace);
     if (!known || policies.synced?.() === false) return judgeUnseen(namespace, work.phase, judgeBy);
     const judgement = judgeBy(await policyFor(known));

@@ -41,6 +41,11 @@ export async function reviewRoutes(app: FastifyInstance, options: ReviewOptions)
     if ((error as { code?: string }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
       return answer(webhook, options, request, reply, await readBody(request.raw));
     }
+    // The API server gives up when its own caller does, or its time is over; nobody reads the answer then.
+    if (request.raw.destroyed && !request.raw.complete) {
+      options.logger.debug({ webhook, reason: (error as Error).message }, 'the sender went away');
+      return reply.code(200).send();
+    }
     options.metrics.panics.inc();
     options.logger.error({ webhook, err: error }, 'request failed');
     return reply
