@@ -25,6 +25,8 @@ export interface ControlPlane {
   stopApiServer(): Promise<void>;
   startApiServer(): Promise<void>;
   restartApiServer(): Promise<void>;
+  /** Stops etcd in its tracks (SIGSTOP): it keeps its connections and answers nothing. False lets it go on. */
+  pauseEtcd(paused: boolean): void;
   /** Ends every component it started; safe to call twice. */
   stop(): Promise<void>;
 }
@@ -89,6 +91,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     stopApiServer: () => end('kube-apiserver'),
     startApiServer,
     restartApiServer: () => end('kube-apiserver').then(startApiServer),
+    pauseEtcd: (paused) => {
+      const etcd = running.find(({ name }) => name === 'etcd');
+      if (etcd) process.kill(etcd.pid, paused ? 'SIGSTOP' : 'SIGCONT');
+    },
     stop,
   };
 }

@@ -34,9 +34,9 @@ export interface StreamOptions {
 }
 
 // More than that under way means that the API server hangs; nothing is gained by piling up.
-const AT_ONCE = 400;
+const AT_ONCE = 40;
 
-/** Starts it. The rate doesn't wait for answers, up to 400 under way. */
+/** Starts it. The rate doesn't wait for answers, up to 40 under way. */
 export function startStream({ plane, rate, dryRun, timeoutMs = 20_000 }: StreamOptions): Stream {
   const api = apiOf(plane, AT_ONCE);
   const phases: Phase[] = [newPhase('start')];

@@ -5,13 +5,14 @@ import { type ControlPlane, startControlPlane } from '../controlplane.ts';
 import { addNodes } from '../nodes.ts';
 import { type Relay, relay } from '../proxies.ts';
 import { haproxyBinary } from './haproxy.ts';
-import { buildImage } from './image.ts';
+import { buildImage, type Image } from './image.ts';
 import { type ProcessKubelet, startKubelet } from './kubelet.ts';
 import { type ServiceProxy, startServiceProxy } from './service.ts';
 
 /** A real control plane with stand-ins for kubelet, container engine and kube-proxy, which run the pods of one namespace. */
 export interface ProcessCluster {
   readonly plane: ControlPlane;
+  readonly image: Image;
   readonly api: Api;
   readonly kubelet: ProcessKubelet;
   readonly service: ServiceProxy;
@@ -24,8 +25,8 @@ export interface ProcessClusterOptions {
   readonly namespace: string;
   /** The Service before the pods. */
   readonly service: string;
-  /** Further variables for every container. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** A module that Node runs first in every container, as `/gpugate/preload.ts`. */
+  readonly preload?: string;
 }
 
 /** Starts it, with the demonstration's nodes. Throws an Error that says what is missing on this machine. */
@@ -41,7 +42,7 @@ export async function startProcessCluster(options: ProcessClusterOptions): Promi
   };
   try {
     await addNodes(plane);
-    const image = await buildImage(join(plane.dir, 'image'));
+    const image = await buildImage(join(plane.dir, 'image'), options.preload);
     const host = `127.${a}.${b}.1`;
     const toApiServer = await relay(host, 443, Number(new URL(plane.server).port));
     stops.push(() => toApiServer.close());
@@ -49,11 +50,11 @@ export async function startProcessCluster(options: ProcessClusterOptions): Promi
     const { dir } = plane;
     const service = startServiceProxy({ api, dir, namespace: options.namespace, name: options.service });
     stops.push(() => service.stop());
-    const env = { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: '443', ...options.env };
+    const env = { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: '443' };
     const network = `127.${a}.${b + 128}`;
     const kubelet = startKubelet({ api, image, namespace: options.namespace, dir, network, env });
     stops.push(() => kubelet.stop());
-    return { plane, api, kubelet, service, toApiServer, stop };
+    return { plane, image, api, kubelet, service, toApiServer, stop };
   } catch (error) {
     await stop();
     throw error;

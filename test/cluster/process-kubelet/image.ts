@@ -18,9 +18,9 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /**
  * Builds what `docker build` would, as far as it can be had without a container engine: the bundle is made here, and files,
  * variables, user and entry point are read from the Dockerfile's last stage. The base image is missing; instead there are
- * this machine's libraries and the Node of the development dependencies.
+ * this machine's libraries and the Node of the development dependencies. Node runs `preload` first, if there is one.
  */
-export async function buildImage(dir: string): Promise<Image> {
+export async function buildImage(dir: string, preload?: string): Promise<Image> {
   const bundled = join(dir, 'bundle');
   await bundle({ dir: bundled });
   const files = join(dir, 'files');
@@ -28,14 +28,19 @@ export async function buildImage(dir: string): Promise<Image> {
   for (const [instruction, rest] of lines) {
     if (instruction === 'COPY') await copy(rest, bundled, files);
   }
+  if (preload !== undefined) await cp(preload, join(files, 'gpugate/preload.ts'));
   const of = (name: string) => lines.findLast(([instruction]) => instruction === name)?.[1] ?? '';
   return {
     files,
     env: Object.fromEntries(lines.filter(([name]) => name === 'ENV').flatMap(([, rest]) => variables(rest))),
     user: Number.parseInt(of('USER'), 10),
-    entrypoint: JSON.parse(of('ENTRYPOINT')),
+    entrypoint: preloading(JSON.parse(of('ENTRYPOINT')), preload),
     cmd: JSON.parse(of('CMD') || '[]'),
   };
+}
+
+function preloading([node = '', ...rest]: string[], preload: string | undefined): string[] {
+  return preload === undefined ? [node, ...rest] : [node, '--import', '/gpugate/preload.ts', ...rest];
 }
 
 /** Instructions of the last stage with what follows them, continuation lines joined. */

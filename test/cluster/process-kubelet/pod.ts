@@ -8,7 +8,7 @@ import { type Environment, environmentOf, expanded } from './environment.ts';
 import type { Image } from './image.ts';
 import { rootFor } from './root.ts';
 import { podStatus } from './status.ts';
-import { writeVolumes } from './volumes.ts';
+import { volumesOf } from './volumes.ts';
 
 /** A pod run as processes. */
 export interface RunningPod {
@@ -35,6 +35,7 @@ export interface PodOptions {
 type Restart = 'Always' | 'OnFailure' | 'Never';
 
 const RETRY_MS = 500;
+const SYNC_MS = 1000;
 
 export function runPod(pod: V1Pod, options: PodOptions): RunningPod {
   const { name = '', uid = '' } = pod.metadata ?? {};
@@ -61,9 +62,18 @@ export function runPod(pod: V1Pod, options: PodOptions): RunningPod {
     return undefined;
   };
 
+  const syncVolumes = volumesOf(pod, join(dir, 'volumes'), options);
+  /** A kubelet takes a minute for this; here changes come through at once. */
+  const keepVolumes = async (): Promise<void> => {
+    while (!gone.signal.aborted) {
+      await sleep(SYNC_MS, undefined, { signal: gone.signal }).catch(() => {});
+      await syncVolumes().catch(() => {}); // Gone or not there for now: what was written stays.
+    }
+  };
+
   const live = async (): Promise<void> => {
     const restart = (pod.spec?.restartPolicy ?? 'Always') as Restart;
-    await persistently(() => writeVolumes(pod, join(dir, 'volumes'), options));
+    await persistently(syncVolumes);
     for (const init of pod.spec?.initContainers ?? []) {
       const started = await persistently(() =>
         startContainer(pod, init, restart === 'Never' ? 'Never' : 'OnFailure', dir, options),
@@ -77,6 +87,7 @@ export function runPod(pod: V1Pod, options: PodOptions): RunningPod {
       const started = await persistently(() => startContainer(pod, container, restart, dir, options));
       if (started) running.push(started);
     }
+    keepVolumes();
     const codes = await Promise.all(running.map(({ ended }) => ended));
     if (codes.length > 0) done = codes.every((code) => code === 0) ? 'Succeeded' : 'Failed';
   };
@@ -113,16 +124,18 @@ async function startContainer(
 ): Promise<RunningContainer> {
   const dir = join(podDir, container.name);
   await mkdir(dir, { recursive: true });
-  const env = withoutWildcard(await environmentOf(pod, address, container, { ...image.env, ...base }, api), address);
+  const given = { ...image.env, ...base, HOSTNAME: pod.metadata?.name ?? '' };
+  const env = await environmentOf(pod, address, container, given, api);
   const run = [
     ...(container.command ?? image.entrypoint),
     ...(container.args ?? (container.command ? [] : image.cmd)),
-  ].map((word) => expanded(word, env));
+  ].map((word) => onOwnAddress(expanded(word, env), address));
   const command = await rootFor(container, image, dir, join(podDir, 'volumes'), run);
-  return runContainer({ container, command, env, address, dir, restart });
+  const own = { ...env, GPUGATE_HOST: onOwnAddress(env.GPUGATE_HOST ?? '', address) };
+  return runContainer({ container, command, env: own, address, dir, restart });
 }
 
-/** All pods share this machine's network, so what listens on every address has to listen on the pod's own instead. */
-function withoutWildcard(env: Environment, address: string): Environment {
-  return env.GPUGATE_HOST === '0.0.0.0' ? { ...env, GPUGATE_HOST: address } : env;
+/** All pods share this machine's network, so what would listen on every address listens on the pod's own instead. */
+function onOwnAddress(word: string, address: string): string {
+  return word.replace(/^(--host=)?0\.0\.0\.0$/, `$1${address}`);
 }

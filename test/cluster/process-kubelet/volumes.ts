@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { V1KeyToPath, V1Pod, V1Volume, V1VolumeProjection } from '@kubernetes/client-node';
 import type { Api } from '../api.ts';
@@ -9,21 +9,34 @@ import type { Image } from './image.ts';
 type Files = Readonly<Record<string, Buffer | string>>;
 
 /**
- * Writes a pod's volumes below `dir`, each into a folder of its name, readable by the image's user. Secrets, ConfigMaps and projected volumes
- * are laid out as a kubelet does: a link to `..data`, which links to the folder of one version. Throws while what they name is missing.
+ * A pod's volumes below `dir`, each in a folder of its name, readable by the image's user. Secrets, ConfigMaps and projected volumes
+ * are laid out as a kubelet does: a link to `..data`, which links to the folder of one version. Returns what brings them up to date;
+ * it rejects while an object that they name is missing.
  */
-export async function writeVolumes(
+export function volumesOf(
   pod: V1Pod,
   dir: string,
   { api, image }: { readonly api: Api; readonly image: Image },
-): Promise<void> {
-  for (const volume of pod.spec?.volumes ?? []) {
-    const folder = join(dir, volume.name);
-    await mkdir(folder, { recursive: true });
-    const files = await filesOf(pod, volume, api);
-    if (files) await writeVersion(folder, files, image.user);
-    else await chmod(folder, 0o777);
-  }
+): () => Promise<void> {
+  const written = new Map<string, string>();
+  return async () => {
+    for (const volume of pod.spec?.volumes ?? []) {
+      const folder = join(dir, volume.name);
+      await mkdir(folder, { recursive: true });
+      if (written.has(volume.name) && (volume.emptyDir || hasToken(volume))) continue;
+      const files = await filesOf(pod, volume, api);
+      const content = JSON.stringify(files ?? {});
+      if (written.get(volume.name) === content) continue;
+      if (files) await writeVersion(folder, files, image.user);
+      else await chmod(folder, 0o777);
+      written.set(volume.name, content);
+    }
+  };
+}
+
+/** A token lasts for an hour, longer than any test, so it is not renewed. */
+function hasToken({ projected }: V1Volume): boolean {
+  return projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) ?? false;
 }
 
 /** The files of a volume; undefined for one that starts out empty. */
@@ -77,6 +90,7 @@ function selected(data: Readonly<Record<string, Buffer>>, items: V1KeyToPath[] |
 
 async function writeVersion(folder: string, files: Files, user: number): Promise<void> {
   const version = `..${process.hrtime.bigint()}`;
+  const old = await readlink(join(folder, '..data')).catch(() => undefined);
   await mkdir(join(folder, version));
   for (const [path, content] of Object.entries(files)) {
     const file = join(folder, version, path);
@@ -86,9 +100,9 @@ async function writeVersion(folder: string, files: Files, user: number): Promise
     const first = path.split('/')[0] ?? path;
     await symlink(join('..data', first), join(folder, first)).catch(existing);
   }
-  await rm(join(folder, '..data_tmp'), { force: true });
   await symlink(version, join(folder, '..data_tmp'));
   await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+  if (old !== undefined) await rm(join(folder, old), { recursive: true });
 }
 
 function existing(error: NodeJS.ErrnoException): void {
