@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A certificate with its key, checked: they parse, belong together, and are valid now. */
+/** A certificate with its key, checked: they parse and belong together. */
 export interface Pair {
   /** PEM, the leaf first, with what intermediates the file holds. */
   readonly certificate: string;
@@ -30,8 +30,8 @@ export async function readPair(dir: string): Promise<PairText> {
   return { certificate, key };
 }
 
-/** Checks a pair. Throws an Error of one line that names the file and the fix. */
-export function checkPair(dir: string, { certificate, key }: PairText, now = new Date()): Pair {
+/** Reads a pair, valid now or not. Throws an Error of one line that names the file and the fix. */
+export function parsePair(dir: string, { certificate, key }: PairText): Pair {
   const certificateFile = join(dir, CERTIFICATE_FILE);
   const keyFile = join(dir, KEY_FILE);
   const leaf = attempt(() => new X509Certificate(certificate));
@@ -42,12 +42,18 @@ export function checkPair(dir: string, { certificate, key }: PairText, now = new
     throw new Error(`${keyFile}: not a PEM private key without a passphrase; put the key of ${CERTIFICATE_FILE} there`);
   if (!leaf.checkPrivateKey(privateKey))
     throw new Error(`${keyFile}: not the key of ${CERTIFICATE_FILE}; put a matching pair there`);
-  const notBefore = leaf.validFromDate;
-  const notAfter = leaf.validToDate;
+  return { certificate, key, leaf, notBefore: leaf.validFromDate, notAfter: leaf.validToDate };
+}
+
+/** Checks a pair, its dates as well. Throws an Error of one line that names the file and the fix. */
+export function checkPair(dir: string, text: PairText, now = new Date()): Pair {
+  const certificateFile = join(dir, CERTIFICATE_FILE);
+  const pair = parsePair(dir, text);
+  const { notBefore, notAfter } = pair;
   if (now >= notAfter) throw new Error(`${certificateFile}: expired at ${notAfter.toISOString()}; renew it`);
   if (now < notBefore)
     throw new Error(`${certificateFile}: not valid before ${notBefore.toISOString()}; check the clock, or renew it`);
-  return { certificate, key, leaf, notBefore, notAfter };
+  return pair;
 }
 
 /** Reads and checks the pair of a directory. Throws an Error of one line that names the file and the fix. */

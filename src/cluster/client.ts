@@ -33,6 +33,11 @@ export interface ApiClient {
   create(path: string, object: object, signal: AbortSignal): Promise<void>;
   /** Deletes the object at a path. Throws ApiError 404 where there is none. */
   remove(path: string, signal: AbortSignal): Promise<void>;
+  /**
+   * What the API server's clock shows, by the Date of its latest answer, to the second; undefined before the first one. Changes of
+   * our own clock have no part in it.
+   */
+  now(): Date | undefined;
   /** Ends idle connections. */
   close(): Promise<void>;
 }
@@ -83,6 +88,7 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
   const http = new IsomorphicFetchHttpLibrary();
   let pool: Pool | undefined;
   const retired = new Set<Dispatcher>();
+  let clock: { readonly shown: number; readonly at: number } | undefined;
 
   async function send(path: string, query: Query, signal: AbortSignal, sent?: Sent): Promise<Answer> {
     const context = new RequestContext(server + path, HttpMethod[sent?.method ?? 'GET']);
@@ -104,6 +110,8 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
     if (used.dispatcher) context.setDispatcher(used.dispatcher);
     const response = await guard(used, http.send(context).toPromise());
     const { httpStatusCode: status, headers, body } = response;
+    const shown = Date.parse(headers.date ?? '');
+    if (!Number.isNaN(shown)) clock = { shown, at: performance.now() };
     if (status !== 200 && !(sent?.method === 'POST' && status === 201)) throw await apiError(response);
     return { body, headers, used };
   }
@@ -173,6 +181,7 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
       const { body, used } = await send(path, {}, signal, { method: 'DELETE', type: 'application/json', object });
       await guard(used, body.text());
     },
+    now: () => clock && new Date(clock.shown + performance.now() - clock.at),
     async close() {
       if (pool) retire(pool);
       await Promise.all(Array.from(retired, (dispatcher) => dispatcher.destroy()));

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isExtendedResource } from '../policy/resources.ts';
 import { LEVELS } from '../server/log-level.ts';
 import { FLAGS } from './flags.ts';
+import { insideCluster } from './sources.ts';
 
 /** What `serve` was told, checked. Times are in milliseconds; paths that weren't given are undefined. */
 export type Configuration = z.output<typeof schema>;
@@ -15,6 +16,9 @@ export type Read =
 
 const LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
 const HOSTNAME = new RegExp(`^(?=.{1,253}$)(?![\\d.]+$)${LABEL}(\\.${LABEL})*$`, 'i');
+const NAMESPACED_NAME = new RegExp(`^${LABEL}/${LABEL}(\\.${LABEL})*$`);
+const SHORTEST_LIFETIME = 10;
+const LONGEST_LIFETIME = 365 * 24 * 3600;
 const LONGEST_DELAY_MS = 300_000;
 
 const host = z.string().refine((value) => isIP(value) !== 0 || HOSTNAME.test(value), {
@@ -51,11 +55,32 @@ const commonNames = z
     error: 'is not a list of common names; give names such as kube-apiserver,front-proxy-client',
   });
 
+const namespacedName = z
+  .string()
+  .refine((text) => NAMESPACED_NAME.test(text), { error: 'is not a name in a namespace; give namespace/name' })
+  .transform((text) => {
+    const [namespace = '', name = ''] = text.split('/');
+    return { namespace, name };
+  });
+
+const lifetime = z
+  .string()
+  .refine((text) => seconds(text) >= SHORTEST_LIFETIME && seconds(text) <= LONGEST_LIFETIME, {
+    error: 'is not a life from 10s to 365d; give one such as 90d, 12h, 30m or 60s',
+  })
+  .transform((text) => seconds(text) * 1000);
+
 const schema = z.object({
   host,
   port,
   metricsPort: port,
   certDir: z.string().refine((path) => typeOf(path) !== 'file', { error: 'is a file; give a directory' }),
+  certSecret: namespacedName.optional(),
+  service: namespacedName.optional(),
+  webhookConfigurations: z.string().refine((name) => HOSTNAME.test(name), {
+    error: 'is not the name of webhook configurations; give one such as gpugate',
+  }),
+  certLifetime: lifetime,
   policies: directory.optional(),
   namespaces: file.optional(),
   nodes: file.optional(),
@@ -86,6 +111,7 @@ export function readConfiguration(values: Values, sourceOf: (flag: string) => st
   const wrong: readonly (readonly [string, string])[] = [
     ...(read.error?.issues ?? []).map(({ path, message }) => [String(path[0]), message] as const),
     ...clashes(values),
+    ...certificateClashes(values, sourceOf),
   ];
   if (read.success && wrong.length === 0) return { ok: true, configuration: read.data };
   return {
@@ -107,6 +133,24 @@ function clashes({ port, metricsPort, kubeconfig, namespaces, nodes }: Values): 
   return found;
 }
 
+/** Own certificates need a cluster to lie in and a name to be for; what is only for them is of no use without. */
+function certificateClashes(values: Values, sourceOf: (flag: string) => string | undefined): [string, string][] {
+  const isGiven = (flag: string) => values[flag] !== undefined && !['default', undefined].includes(sourceOf(flag));
+  if (!isGiven('certSecret')) {
+    const useless = ['service', 'webhookConfigurations', 'certLifetime'].filter(isGiven);
+    return useless.map((flag) => [flag, 'is only for --cert-secret; give that too, or leave this out']);
+  }
+  const found: [string, string][] = [];
+  if (isGiven('certDir')) found.push(['certDir', 'stands beside --cert-secret; leave out one of the two']);
+  if (!isGiven('service')) {
+    found.push(['certSecret', 'stands without --service; give the Service that the API server calls']);
+  }
+  if (values.kubeconfig === undefined && !insideCluster()) {
+    found.push(['certSecret', 'needs a cluster; give --kubeconfig']);
+  }
+  return found;
+}
+
 function nameOf(flag: string, source: string | undefined): string {
   const known = FLAGS[flag];
   if (known === undefined) return flag;
@@ -116,6 +160,12 @@ function nameOf(flag: string, source: string | undefined): string {
 function milliseconds(text: string): number {
   const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s)?$/.exec(text) ?? [];
   return amount === undefined ? Number.POSITIVE_INFINITY : Number(amount) * (unit === 'ms' ? 1 : 1000);
+}
+
+function seconds(text: string): number {
+  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const each: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 24 * 3600 };
+  return Number(amount) * (each[unit] ?? Number.NaN);
 }
 
 function typeOf(path: string): 'file' | 'directory' | undefined {

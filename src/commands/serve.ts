@@ -13,7 +13,7 @@ import { createMetrics } from '../server/metrics.ts';
 import { createOperations } from '../server/operations.ts';
 import { reportPolicies } from '../server/policy-report.ts';
 import { handleCrashes, handleSignals } from '../server/shutdown.ts';
-import { followPair, startingPair } from './certificate.ts';
+import { openCertificates } from './certificate.ts';
 import { followClients, startingClients } from './clients.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { EXIT, failure } from './exit.ts';
@@ -26,8 +26,18 @@ import { welcome } from './welcome.ts';
 /** `gpugate serve` */
 export function configure(command: Command): void {
   addFlags(command)
+    .description(
+      'Answers admission reviews over HTTPS. Namespaces, nodes and policies come from a cluster or from files. docs/flags.md tells more of each flag.',
+    )
     .option('--welcome', 'say how to try it, once it listens (the default beside --namespaces)')
     .option('--no-welcome', 'say nothing')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  gpugate serve --policies policies --namespaces namespaces.yaml --nodes nodes.yaml    try it without a cluster
+  gpugate serve --kubeconfig ~/.kube/config                                            beside a cluster`,
+    )
     .action(async () => {
       const read = readConfiguration(command.opts(), (flag) => command.getOptionValueSource(flag));
       if (!read.ok) throw failure(EXIT.usage, read.mistakes.join('\n'));
@@ -42,16 +52,16 @@ async function serve(configuration: Configuration): Promise<void> {
   const unfollowLevel = logLevelFile === undefined ? undefined : followLevel(logLevelFile, logger);
   const exit = exitAfter(log);
   const lifecycle = createLifecycle();
-  let source: ClusterSource | undefined;
-  const metrics = createMetrics(VERSION, () => source?.watches() ?? []);
+  const watching: Pick<ClusterSource, 'watches'>[] = [];
+  const metrics = createMetrics(VERSION, () => watching.flatMap((each) => each.watches()));
   handleCrashes({ lifecycle, logger, exit });
 
-  const pair = await startingPair(configuration.certDir, logger);
+  const certificates = await openCertificates(configuration, logger, metrics);
   const clients = await startingClients(configuration);
   const templateKinds = await openTemplateKinds(configuration.templates);
   const cluster = await openSource(configuration, logger);
   const policies = await openPolicies(configuration, cluster, logger, metrics);
-  source = cluster;
+  watching.push(cluster, certificates);
   const report = reportPolicies({
     policies,
     cluster,
@@ -71,18 +81,18 @@ async function serve(configuration: Configuration): Promise<void> {
   });
   const app = await createApp({
     judge,
-    pair,
+    pair: certificates.pair,
     metrics,
     logger,
     lifecycle,
-    checks: [synced],
+    checks: [synced, ...certificates.checks],
     ...(clients ? { clients } : {}),
   });
   const operations = createOperations(metrics, app.checks);
 
   const port = await listenOn('port', app.fastify, configuration);
   const metricsPort = await listenOn('metricsPort', operations, configuration);
-  const unfollow = followPair(configuration.certDir, pair, app, metrics, logger);
+  certificates.follow(app);
   const unfollowClients = followClients(clientCa, clients, app, metrics, logger);
   handleSignals({
     lifecycle,
@@ -90,7 +100,7 @@ async function serve(configuration: Configuration): Promise<void> {
     exit,
     delayMs: configuration.shutdownDelay,
     close: async (hurry) => {
-      unfollow();
+      await certificates.close();
       unfollowClients();
       unfollowLevel?.();
       await close(app.fastify, hurry);

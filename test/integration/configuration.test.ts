@@ -44,6 +44,8 @@ describe('the configuration', () => {
       port: 8443,
       metricsPort: 9090,
       certDir: 'certs',
+      webhookConfigurations: 'gpugate',
+      certLifetime: 90 * 24 * 3600 * 1000,
       logLevel: 'info',
       clientNames: ['kube-apiserver'],
       shutdownDelay: 10_000,
@@ -72,6 +74,8 @@ describe('the configuration', () => {
       port: 0,
       metricsPort: 0,
       certDir: dir,
+      webhookConfigurations: 'gpugate',
+      certLifetime: 90 * 24 * 3600 * 1000,
       policies: dir,
       namespaces: file,
       nodes: file,
@@ -83,7 +87,21 @@ describe('the configuration', () => {
       clientNames: ['kube-apiserver', 'front-proxy-client'],
       shutdownDelay: 500,
     });
-    const tried = [...Object.keys(variables), 'GPUGATE_KUBECONFIG'].sort();
+    const certificates = {
+      GPUGATE_KUBECONFIG: file,
+      GPUGATE_CERT_SECRET: 'gpu-system/certificates.v1',
+      GPUGATE_SERVICE: 'gpu-system/gate',
+      GPUGATE_WEBHOOK_CONFIGURATIONS: 'gpu-system.gate',
+      GPUGATE_CERT_LIFETIME: '12h',
+    };
+    expect(configuration([], certificates)).toMatchObject({
+      kubeconfig: file,
+      certSecret: { namespace: 'gpu-system', name: 'certificates.v1' },
+      service: { namespace: 'gpu-system', name: 'gate' },
+      webhookConfigurations: 'gpu-system.gate',
+      certLifetime: 12 * 3600 * 1000,
+    });
+    const tried = [...Object.keys(variables), ...Object.keys(certificates)].sort();
     expect(tried).toEqual(
       Object.values(FLAGS)
         .map(({ variable }) => variable)
@@ -156,6 +174,50 @@ describe('the configuration', () => {
       '--shutdown-delay (GPUGATE_SHUTDOWN_DELAY): "301" is not a time up to 300 s; give one such as 10s, 500ms or 0',
     ],
   ])('refuses %j %j with one line', (args, variables, line) => {
+    expect(read(args, variables)).toEqual({ ok: false, mistakes: [line] });
+  });
+
+  const SECRET = ['--cert-secret', 'gpugate/certificates'];
+  const NAMED = '--cert-secret (GPUGATE_CERT_SECRET): "gpugate/certificates"';
+  const SERVICE = ['--service', 'gpugate/gpugate'];
+  it.each<[string, string[], NodeJS.ProcessEnv, string]>([
+    [
+      'without a cluster',
+      [...SECRET, ...SERVICE],
+      { KUBERNETES_SERVICE_HOST: undefined },
+      `${NAMED} needs a cluster; give --kubeconfig`,
+    ],
+    [
+      'without a Service',
+      SECRET,
+      { KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+      `${NAMED} stands without --service; give the Service that the API server calls`,
+    ],
+    [
+      'beside a directory of certificates',
+      [...SECRET, ...SERVICE, '--cert-dir', 'certs'],
+      { KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+      '--cert-dir (GPUGATE_CERT_DIR): "certs" stands beside --cert-secret; leave out one of the two',
+    ],
+    [
+      'of no namespace',
+      ['--cert-secret', 'certificates', ...SERVICE],
+      { KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+      '--cert-secret (GPUGATE_CERT_SECRET): "certificates" is not a name in a namespace; give namespace/name',
+    ],
+    [
+      'that live too short',
+      [...SECRET, ...SERVICE, '--cert-lifetime', '9s'],
+      { KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+      '--cert-lifetime (GPUGATE_CERT_LIFETIME): "9s" is not a life from 10s to 365d; give one such as 90d, 12h, 30m or 60s',
+    ],
+    [
+      'whose Service is given alone',
+      SERVICE,
+      {},
+      '--service (GPUGATE_SERVICE): "gpugate/gpugate" is only for --cert-secret; give that too, or leave this out',
+    ],
+  ])('refuses own certificates %s', (_, args, variables, line) => {
     expect(read(args, variables)).toEqual({ ok: false, mistakes: [line] });
   });
 
