@@ -141,7 +141,8 @@ function certificateClashes(values: Values, sourceOf: (flag: string) => string |
     return useless.map((flag) => [flag, 'is only for --cert-secret; give that too, or leave this out']);
   }
   const found: [string, string][] = [];
-  if (isGiven('certDir')) found.push(['certDir', 'stands beside --cert-secret; leave out one of the two']);
+  // The image sets its variable.
+  if (sourceOf('certDir') === 'cli') found.push(['certDir', 'stands beside --cert-secret; leave out one of the two']);
   if (!isGiven('service')) {
     found.push(['certSecret', 'stands without --service; give the Service that the API server calls']);
   }
