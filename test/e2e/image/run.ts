@@ -46,7 +46,11 @@ export function runImage(image: Image, { args, env = {}, volumes = [] }: RunOpti
     `mount -o remount,bind,ro ${root}`,
     `exec chroot --userspec=${image.user} ${root} "$@"`,
   ].join('\n');
-  const variables = Object.entries({ PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...image.env, ...env });
+  const variables = Object.entries({
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    ...image.env,
+    ...env,
+  });
   const command = [...image.entrypoint, ...(args ?? image.command)];
   const unshare = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', script, 'sh', ...command];
   return spawn('unshare', unshare, { env: Object.fromEntries(variables), stdio: ['ignore', 'pipe', 'pipe'] });
