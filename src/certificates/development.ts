@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CA_NAME, DEVELOPMENT_NAMES, issue } from './issue.ts';
 import { CERTIFICATE_FILE, checkPair, KEY_FILE } from './pair.ts';
@@ -98,8 +98,13 @@ async function write(dir: string, now: Date): Promise<void> {
 
 async function replace(file: string, text: string, mode: number): Promise<void> {
   const written = `${file}.${process.pid}`;
-  await writeFile(written, text, { mode });
-  await rename(written, file);
+  try {
+    await writeFile(written, text, { mode });
+    await rename(written, file);
+  } catch (error) {
+    await rm(written, { force: true });
+    throw error;
+  }
 }
 
 async function read(file: string): Promise<string | undefined> {

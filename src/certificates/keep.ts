@@ -1,15 +1,16 @@
 import type { Logger } from 'pino';
 import { DEFAULT_BACKOFF, delayAfter } from '../cluster/backoff.ts';
-import { type ApiClient, ApiError } from '../cluster/client.ts';
+import type { ApiClient } from '../cluster/client.ts';
 import type { WatchState } from '../cluster/source.ts';
 import { startWatch } from '../cluster/watch.ts';
 import { createAlarm } from './alarm.ts';
-import { createTrust, isInStep, patchFor, type View, viewOf } from './configurations.ts';
+import { createTrust } from './configurations.ts';
 import { bundleText, type Content, type Read, readContent, type SecretObject, same } from './content.ts';
 import { carryOut, leafUnder } from './make.ts';
 import type { CertificateMetrics } from './metrics.ts';
 import type { Pair } from './pair.ts';
 import { clockProblem, decide, issuerOf, mayServe, type Plan, type Served, type Situation } from './plan.ts';
+import { startPublisher } from './publish.ts';
 import { collectionOf, type NamespacedName, secretStore } from './secret.ts';
 import type { Terms } from './terms.ts';
 
@@ -32,19 +33,13 @@ export interface Kept {
   /** What keeps this replica from being called, or undefined; once that was so it stays so. */
   problem(): string | undefined;
   watches(): readonly WatchState[];
+  /** The clock by which certificates are judged: the API server's, once it has answered. */
+  now(): Date;
   close(): Promise<void>;
 }
 
-const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
-const CONFIGURATIONS = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const;
-type ConfigurationResource = (typeof CONFIGURATIONS)[number];
-
 const REQUEST_MS = 10_000;
-/** Until the first lists are there. */
-const SOON_MS = 100;
-/** Against a tool that takes back all that is written: a configuration is written at most once in this time, ... */
-const PUBLISH_EVERY_MS = 1000;
-/** ... and the Secret at most so often in a minute. */
+/** Against a tool that takes back all that is written: the Secret is written at most so often in a minute. */
 const MOST_WRITES = 60;
 const MINUTE = 60_000;
 
@@ -59,13 +54,14 @@ export function keepCertificates(options: KeepOptions): Kept {
   const trust = createTrust();
   const closing = new AbortController();
   const alarm = createAlarm();
-  const published = new Map<ConfigurationResource, number>();
   let writes: number[] = [];
   let held: Content | undefined;
   let served: Served | undefined;
   let failure: string | undefined;
   let faults = '';
   let ready = false;
+  /** Looks in a row at which the configurations were not known. */
+  let unseen = 0;
 
   const secretWatch = startWatch(client, {
     resource: 'secrets',
@@ -76,38 +72,21 @@ export function keepCertificates(options: KeepOptions): Kept {
     reduce: ({ metadata }) => metadata?.resourceVersion,
     onChange: alarm.ring,
   });
-  const configurationWatches = CONFIGURATIONS.map((resource) => ({
-    resource,
-    watch: startWatch(client, {
-      resource,
-      path: `${ADMISSION}/${resource}`,
-      name: options.configurations,
-      log,
-      reduce: viewOf,
-      onChange: alarm.ring,
-    }),
-  }));
+  const publisher = startPublisher({ client, name: options.configurations, log, metrics, onChange: alarm.ring });
 
-  /** The configurations that there are; undefined while that is not known. */
-  function views(): readonly (readonly [ConfigurationResource, View])[] | undefined {
-    if (!configurationWatches.every(({ watch }) => watch.state().synced)) return undefined;
-    return configurationWatches.flatMap(({ resource, watch }) =>
-      watch.values().map((view) => [resource, view] as const),
-    );
-  }
-
+  const clock = () => client.now() ?? new Date();
   const signal = () => AbortSignal.any([closing.signal, AbortSignal.timeout(REQUEST_MS)]);
 
   /** One look at everything, and at most one write of the Secret. Returns after how long to look again, in milliseconds. */
   async function step(): Promise<number> {
     // Before the Secret is read: whoever has published a newer bundle than that of the Secret has then changed a configuration
     // since, and our patch of it is refused.
-    const seen = views();
-    trust.see(seen?.map(([, view]) => view));
+    const seen = publisher.seen();
+    trust.see(seen?.map(({ view }) => view));
     const secret = await store.read(signal());
     const read = secret && readContent(secret);
     tellFaults(read);
-    const now = client.now() ?? new Date();
+    const now = clock();
     const situation: Situation = { now, terms, names, secret: read, held, served, trustedForMs: trust.forMs };
     const problem = clockProblem(situation);
     if (problem !== undefined) throw new Error(problem);
@@ -119,8 +98,14 @@ export function keepCertificates(options: KeepOptions): Kept {
     const content = read?.content as Content;
     held = content;
     serve(content, situation);
-    const waitMs = await publish(seen, bundleText(content.bundle));
-    return seen === undefined ? SOON_MS : Math.min(waitMs, terms.lookMs);
+    if (seen === undefined) {
+      unseen += 1;
+      return delayAfter(unseen, DEFAULT_BACKOFF);
+    }
+    unseen = 0;
+    const waitMs = await publisher.publish(seen, bundleText(content.bundle), signal);
+    if (waitMs === Number.POSITIVE_INFINITY && served !== undefined) ready = true;
+    return Math.min(waitMs, terms.lookMs);
   }
 
   async function write(secret: SecretObject | undefined, plan: Plan, now: Date): Promise<void> {
@@ -154,37 +139,6 @@ export function keepCertificates(options: KeepOptions): Kept {
     if (authority) metrics.authorityExpiry.set(authority.x509.validToDate.getTime() / 1000);
   }
 
-  /** Writes the bundle where it isn't. Returns after how long to look again. */
-  async function publish(seen: ReturnType<typeof views>, bundle: string): Promise<number> {
-    let waitMs = Number.POSITIVE_INFINITY;
-    for (const resource of CONFIGURATIONS) metrics.bundleInStep.remove({ resource });
-    for (const [resource, view] of seen ?? []) {
-      const inStep = isInStep(view, bundle);
-      metrics.bundleInStep.set({ resource }, inStep ? 1 : 0);
-      if (inStep) continue;
-      const left = PUBLISH_EVERY_MS - (performance.now() - (published.get(resource) ?? Number.NEGATIVE_INFINITY));
-      if (left <= 0) await publishTo(resource, view, bundle);
-      waitMs = Math.min(waitMs, Math.max(left, SOON_MS));
-    }
-    if (seen !== undefined && waitMs === Number.POSITIVE_INFINITY && served !== undefined) ready = true;
-    return waitMs;
-  }
-
-  async function publishTo(resource: ConfigurationResource, view: View, bundle: string): Promise<void> {
-    const path = `${ADMISSION}/${resource}/${encodeURIComponent(options.configurations)}`;
-    try {
-      await client.patch(path, patchFor(view, bundle), signal());
-      published.set(resource, performance.now());
-      metrics.bundleWrites.inc({ resource, result: 'success' });
-      log.info({ resource, name: options.configurations }, 'caBundle written');
-    } catch (error) {
-      // It has changed or gone since: the watch tells.
-      const stale = error instanceof ApiError && [404, 409, 422].includes(error.status);
-      metrics.bundleWrites.inc({ resource, result: stale ? 'conflict' : 'failure' });
-      if (!stale) throw error;
-    }
-  }
-
   function tellFaults(read: Read | undefined): void {
     const found = read?.faults.join('; ') ?? '';
     if (found !== '' && found !== faults) {
@@ -202,7 +156,7 @@ export function keepCertificates(options: KeepOptions): Kept {
    * one direction), this replica signs a leaf for itself, under the CA that all trust.
    */
   async function renewAlone(): Promise<void> {
-    const now = client.now() ?? new Date();
+    const now = clock();
     const authority = held?.authority;
     if (!served || !authority || !same(authority.x509, served.issuer)) return;
     if (served.pair.notAfter.getTime() - now.getTime() > terms.leafMs / 6 || authority.x509.validToDate <= now) return;
@@ -237,7 +191,7 @@ export function keepCertificates(options: KeepOptions): Kept {
   }
 
   const running = run();
-  const watches = [secretWatch, ...configurationWatches.map(({ watch }) => watch)];
+  const watches = [secretWatch, ...publisher.watches];
   return {
     problem() {
       if (ready) return undefined;
@@ -246,6 +200,7 @@ export function keepCertificates(options: KeepOptions): Kept {
       return `waiting for caBundle of ${options.configurations}`;
     },
     watches: () => watches.map((watch) => watch.state()),
+    now: clock,
     async close() {
       closing.abort();
       await Promise.all([running, ...watches.map((watch) => watch.close())]);

@@ -37,6 +37,9 @@ export function parsePair(dir: string, { certificate, key }: PairText): Pair {
   const leaf = attempt(() => new X509Certificate(certificate));
   if (leaf === undefined)
     throw new Error(`${certificateFile}: not a PEM certificate; put the server certificate there`);
+  // A file that is being written may end amid an intermediate: the leaf is whole then, and the chain is not.
+  if (!isWhole(certificate))
+    throw new Error(`${certificateFile}: a certificate of its chain is cut short; put the whole chain there`);
   const privateKey = attempt(() => createPrivateKey(key));
   if (privateKey === undefined)
     throw new Error(`${keyFile}: not a PEM private key without a passphrase; put the key of ${CERTIFICATE_FILE} there`);
@@ -59,6 +62,13 @@ export function checkPair(dir: string, text: PairText, now = new Date()): Pair {
 /** Reads and checks the pair of a directory. Throws an Error of one line that names the file and the fix. */
 export async function loadPair(dir: string): Promise<Pair> {
   return checkPair(dir, await readPair(dir));
+}
+
+function isWhole(chain: string): boolean {
+  const blocks = chain.split('-----BEGIN CERTIFICATE-----').slice(1);
+  return blocks.every(
+    (block) => attempt(() => new X509Certificate(`-----BEGIN CERTIFICATE-----${block}`)) !== undefined,
+  );
 }
 
 function attempt<T>(make: () => T): T | undefined {

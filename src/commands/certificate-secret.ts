@@ -50,6 +50,7 @@ export async function openSecret(
     pair,
     checks: [{ name: 'certificates', problem: kept.problem }],
     watches: kept.watches,
+    now: kept.now,
     follow(to) {
       app = to;
       const latest = pairs.at(-1);

@@ -18,6 +18,8 @@ export interface Certificates {
   /** Conditions of readiness. */
   readonly checks: readonly Check[];
   watches(): readonly WatchState[];
+  /** The clock by which it is judged whether one has expired. */
+  now(): Date;
   /** Gives the app every other pair that is to be served from now on. */
   follow(app: Pick<App, 'usePair'>): void;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ async function directory(dir: string, logger: Logger, metrics: Metrics): Promise
     pair,
     checks: [],
     watches: () => [],
+    now: () => new Date(),
     follow(app) {
       unfollow = followPair(dir, pair, app, metrics, logger);
     },

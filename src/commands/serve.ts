@@ -82,6 +82,7 @@ async function serve(configuration: Configuration): Promise<void> {
   const app = await createApp({
     judge,
     pair: certificates.pair,
+    now: certificates.now,
     metrics,
     logger,
     lifecycle,

@@ -23,6 +23,8 @@ export interface AppOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
+  /** The clock by which the certificate expires; this machine's by default. */
+  readonly now?: () => Date;
   /** Conditions of readiness beyond the server's own. */
   readonly checks?: readonly Check[];
   /** Who may send reviews; without it, all that can connect. */
@@ -71,7 +73,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   const app = secure as unknown as FastifyInstance;
   const { server } = secure;
   const current = () => pair;
-  const own = [lifecycleCheck(lifecycle), certificateCheck(current), handshakeCheck(server, current)];
+  const own = [
+    lifecycleCheck(lifecycle),
+    certificateCheck(current, options.now ?? (() => new Date())),
+    handshakeCheck(server, current),
+  ];
   const checks = [...own, ...(options.checks ?? [])];
 
   countTlsFailures(server, metrics, logger);

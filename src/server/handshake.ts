@@ -22,12 +22,12 @@ export function handshakeCheck(server: Server, pair: () => Pair): Check {
 }
 
 /** Ready only while the certificate is one that the API server accepts. */
-export function certificateCheck(pair: () => Pair): Check {
+export function certificateCheck(pair: () => Pair, now: () => Date): Check {
   return {
     name: 'certificate',
     problem: () => {
       const { notAfter } = pair();
-      return Date.now() < notAfter.getTime() ? undefined : `expired at ${notAfter.toISOString()}`;
+      return now() < notAfter ? undefined : `expired at ${notAfter.toISOString()}`;
     },
   };
 }

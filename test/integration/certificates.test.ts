@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -83,6 +83,15 @@ describe('development certificates', () => {
     expect(await developmentCertificates(dir)).toEqual({ done: 'kept' });
     expect(await all()).toEqual(before);
     await expect(loadPair(dir)).rejects.toThrow(/tls\.crt: expired at .*; renew it$/);
+  });
+
+  it('stay as they are when the disk is full, and nothing is left lying about', async () => {
+    await developmentCertificates(dir, new Date(Date.now() - 300 * DAY));
+    const before = await all();
+    // What is written goes through this name first.
+    await symlink('/dev/full', join(dir, `tls.crt.${process.pid}`));
+    await expect(developmentCertificates(dir)).rejects.toThrow('ENOSPC');
+    expect(await all()).toEqual(before);
   });
 
   it('are not made beside a key without a certificate', async () => {

@@ -185,16 +185,36 @@ describe('a renewed certificate', () => {
     const old = await issue(new Date(Date.now() - 2 * 365 * 24 * 60 * 60 * 1000));
     const wrong: [string, Issued][] = [
       ['not a PEM certificate', { ...second, certificate: 'nonsense' }],
+      ['cut short', { ...second, certificate: `${second.certificate}${second.ca.slice(0, 300)}` }],
       ['not a PEM private key', { ...second, key: second.key.slice(0, 60) }],
+      ['not a PEM certificate', { ...second, certificate: second.certificate.slice(0, 300) }],
+      ['not the key', { ...second, key: first.key }],
       ['expired at', old],
     ];
-    for (const [message, issued] of wrong) {
-      await swap(`..${message}`, issued);
+    for (const [at, [message, issued]] of wrong.entries()) {
+      await swap(`..${at + 2}`, issued);
       await seen(fault(message));
     }
     await rm(join(dir, '..data'));
     await seen(fault('ENOENT'));
     expect((await handshake(server)).serial).toBe(serialOf(first));
+  });
+
+  it('is served once it is whole, where a full disk first took only a part of it', async () => {
+    const chain = `${second.certificate}${second.ca}`;
+    await replace('tls.key', second.key);
+    for (const [part, message] of [
+      [0.2, 'not a PEM certificate'],
+      [0.8, 'cut short'],
+    ] as const) {
+      // In place, as a plain program writes, and not by a rename.
+      await writeFile(join(dir, '..1', 'tls.crt'), chain.slice(0, chain.length * part));
+      await seen(fault(message));
+      expect((await handshake(server)).serial).toBe(serialOf(first));
+    }
+    await writeFile(join(dir, '..1', 'tls.crt'), chain);
+    await seen(loaded);
+    expect((await handshake(server)).serial).toBe(serialOf(second));
   });
 });
 

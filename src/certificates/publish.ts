@@ -1,0 +1,86 @@
+import type { Logger } from 'pino';
+import { type ApiClient, ApiError } from '../cluster/client.ts';
+import { startWatch, type Watch } from '../cluster/watch.ts';
+import { isInStep, patchFor, type View, viewOf } from './configurations.ts';
+import type { CertificateMetrics } from './metrics.ts';
+
+/** The two webhook configurations of one name, watched. */
+export interface Publisher {
+  /** Those that there are; undefined while that is not known. */
+  seen(): readonly Seen[] | undefined;
+  /**
+   * Writes the bundle where it isn't yet. Says after how many milliseconds to try again: infinity when it is everywhere. Throws what
+   * the API server says, unless a configuration has only changed meanwhile.
+   */
+  publish(seen: readonly Seen[], bundle: string, signal: () => AbortSignal): Promise<number>;
+  readonly watches: readonly Watch<View>[];
+}
+
+/** One configuration as it stood. */
+export interface Seen {
+  readonly resource: string;
+  readonly view: View;
+}
+
+export interface PublisherOptions {
+  readonly client: ApiClient;
+  /** Name of both configurations. */
+  readonly name: string;
+  readonly log: Logger;
+  readonly metrics: CertificateMetrics;
+  onChange(): void;
+}
+
+const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
+const RESOURCES = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const;
+
+/** A configuration is written at most once in this time, against a tool that takes back all that is written. */
+const WRITE_EVERY_MS = 1000;
+/** Until the watch has told of what was just written, or of what was in the way. */
+const SOON_MS = 100;
+
+export function startPublisher({ client, name, log, metrics, onChange }: PublisherOptions): Publisher {
+  const watched = RESOURCES.map((resource) => {
+    const path = `${ADMISSION}/${resource}`;
+    return { resource, watch: startWatch(client, { resource, path, name, log, reduce: viewOf, onChange }) };
+  });
+  const written = new Map<string, number>();
+
+  async function write({ resource, view }: Seen, bundle: string, signal: AbortSignal): Promise<void> {
+    const path = `${ADMISSION}/${resource}/${encodeURIComponent(name)}`;
+    try {
+      await client.patch(path, patchFor(view, bundle), signal);
+    } catch (error) {
+      // It has changed or gone since: the watch tells.
+      const stale = error instanceof ApiError && [404, 409, 422].includes(error.status);
+      metrics.bundleWrites.inc({ resource, result: stale ? 'conflict' : 'failure' });
+      if (stale) return;
+      throw error;
+    }
+    written.set(resource, performance.now());
+    metrics.bundleWrites.inc({ resource, result: 'success' });
+    log.info({ resource, name }, 'caBundle written');
+  }
+
+  return {
+    seen() {
+      if (!watched.every(({ watch }) => watch.state().synced)) return undefined;
+      return watched.flatMap(({ resource, watch }) => watch.values().map((view) => ({ resource, view })));
+    },
+    async publish(seen, bundle, signal) {
+      const late = seen.filter(({ view }) => !isInStep(view, bundle));
+      for (const resource of RESOURCES) {
+        if (!seen.some((each) => each.resource === resource)) metrics.bundleInStep.remove({ resource });
+        else metrics.bundleInStep.set({ resource }, late.some((each) => each.resource === resource) ? 0 : 1);
+      }
+      let waitMs = Number.POSITIVE_INFINITY;
+      for (const each of late) {
+        const leftMs = WRITE_EVERY_MS - (performance.now() - (written.get(each.resource) ?? Number.NEGATIVE_INFINITY));
+        if (leftMs <= 0) await write(each, bundle, signal());
+        waitMs = Math.min(waitMs, Math.max(leftMs, SOON_MS));
+      }
+      return waitMs;
+    },
+    watches: watched.map(({ watch }) => watch),
+  };
+}
