@@ -5,9 +5,10 @@ import { nodeList } from '../test/cluster/nodes.ts';
 import { chartValuesSchema } from './chart/values.ts';
 import { valuesPage } from './chart/values-page.ts';
 import { chartWebhooks } from './chart/webhooks.ts';
+import { cliPage } from './cli.ts';
 
 /** The files of the repository that are made from code, and what each must hold. */
-export function generated(): readonly { readonly path: string; readonly text: string }[] {
+export async function generated(): Promise<readonly { readonly path: string; readonly text: string }[]> {
   const target = { service: { namespace: 'gpugate', name: 'gpugate', port: 443 } };
   const head =
     '# Made by `npm run generate` from src/registration. caBundle is left out: `gpugate manifests` puts it in.\n';
@@ -25,6 +26,7 @@ export function generated(): readonly { readonly path: string; readonly text: st
     { path: 'deploy/chart/gpugate/files/webhooks.yaml', text: catalogue + chartWebhooks() },
     { path: 'deploy/chart/gpugate/values.schema.json', text: chartValuesSchema() },
     { path: 'docs/values.md', text: valuesPage() },
+    { path: 'docs/cli.md', text: await cliPage() },
     { path: 'deploy/webhooks.yaml', text: head + configurationsYaml({ target }) },
     { path: 'deploy/demo/nodes.yaml', text: nodes + stringify(nodeList(), { aliasDuplicateObjects: false }) },
   ];

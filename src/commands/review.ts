@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COLOURS, type ColourMode } from '../report/colour.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { EXIT, failure } from './exit.ts';
-import { FORMATS, type Output, outputArgument } from './review/outputs.ts';
+import { outputArgument } from './output.ts';
+import { FORMATS, type Output } from './review/outputs.ts';
 
 /** What `gpugate review` was told. */
 export interface ReviewOptions extends ClusterFlags {
@@ -47,7 +48,7 @@ export function configure(command: Command): void {
       new Option(
         '-o, --output <format[=file]>',
         `how to print what was found: ${FORMATS.join(', ')}; may be repeated (default "text")`,
-      ).argParser(outputArgument),
+      ).argParser(outputArgument(FORMATS)),
     )
     .option('--mutated', 'print the manifests as the webhook leaves them; what was found goes to standard error')
     .option('--fix', 'write what can be fixed without a guess into the files')

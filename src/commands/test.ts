@@ -2,17 +2,23 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { createPatch } from 'diff';
+import { COLOURS, type ColourMode, isColoured } from '../report/colour.ts';
 import { TEST_FORMATS } from '../report/test-results.ts';
 import type { Shared } from '../scenarios/open.ts';
 import { type Result, runScenario, scenarioFolders } from '../scenarios/run.ts';
 import { updated } from '../scenarios/write.ts';
 import { EXIT, failure } from './exit.ts';
+import { type Output, outputArgument, writeOutput } from './output.ts';
 import { orInput } from './sources.ts';
 import { configureInit } from './test-init.ts';
 
+type TestFormat = keyof typeof TEST_FORMATS;
+const FORMATS = Object.keys(TEST_FORMATS) as readonly TestFormat[];
+
 interface Options extends Shared {
   readonly run?: RegExp;
-  readonly output: keyof typeof TEST_FORMATS;
+  readonly output?: readonly Output<TestFormat>[];
+  readonly color: ColourMode;
   readonly update?: true;
 }
 
@@ -27,10 +33,12 @@ export function configure(command: Command): void {
     .addArgument(new Argument('[folders...]', 'where to look for scenarios').default(['.'], 'the current folder'))
     .option('--run <regex>', 'only the scenarios whose path matches', regex)
     .addOption(
-      new Option('-o, --output <format>', 'how to print the results')
-        .choices(Object.keys(TEST_FORMATS))
-        .default('table'),
+      new Option(
+        '-o, --output <format[=file]>',
+        `how to print the results: ${FORMATS.join(', ')}; may be repeated (default "table")`,
+      ).argParser(outputArgument(FORMATS)),
     )
+    .addOption(new Option('--color <when>', 'colour the table').choices([...COLOURS]).default('auto'))
     .option('--policies <path>', 'GpuPolicies, a file or a folder, for scenarios without policy.yaml')
     .option('--namespaces <file>', 'Namespaces, for scenarios without namespace.yaml')
     .option('--nodes <file>', 'Nodes, for scenarios without nodes.yaml')
@@ -39,12 +47,12 @@ export function configure(command: Command): void {
       'after',
       `
 Examples:
-  gpugate test init pod.yaml                      make a first scenario, under scenarios/
-  gpugate test                                    run every scenario below the current folder
-  gpugate test scenarios --run 'mig|slice'        run some of them
-  gpugate test scenarios -o junit > report.xml    write a report for CI
-  gpugate test scenarios --policies policies      test these policies where a scenario has none itself
-  gpugate test scenarios --update                 accept what has changed; git shows it too
+  gpugate test init pod.yaml                             make a first scenario, under scenarios/
+  gpugate test                                           run every scenario below the current folder
+  gpugate test scenarios --run 'mig|slice'               run some of them
+  gpugate test scenarios -o table -o junit=report.xml    print, and write a report for CI
+  gpugate test scenarios --policies policies             test these policies where a scenario has none itself
+  gpugate test scenarios --update                        accept what has changed; git shows it too
 
 Exit codes: 0 all passed, 1 one failed, 2 wrong use, 3 no scenario found or one can't be read.`,
     )
@@ -53,15 +61,20 @@ Exit codes: 0 all passed, 1 one failed, 2 wrong use, 3 no scenario found or one 
 }
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
-  const { output, update } = options;
-  if (update && output !== 'table') throw failure(EXIT.usage, '--update shows differences; leave -o out');
+  const { output = [{ format: 'table' }], color, update } = options;
+  if (update && options.output) throw failure(EXIT.usage, '--update shows differences; leave -o out');
   const folders = await chosen(paths, options.run);
   let results = await Promise.all(folders.map((folder) => runScenario(folder, options)));
   if (update) {
     for (const result of results) await rewrite(result);
     results = await Promise.all(folders.map((folder) => runScenario(folder, options)));
   }
-  process.stdout.write(TEST_FORMATS[output](results));
+  for (const { format, file } of output) {
+    const coloured = file === undefined ? isColoured(color, process.stdout) : color === 'always';
+    const text = TEST_FORMATS[format](results, coloured);
+    if (file === undefined) process.stdout.write(text);
+    else await writeOutput(file, text);
+  }
   const ended = (state: Result['state']) => results.some((result) => result.state === state);
   if (ended('failed')) process.exitCode = EXIT.denied;
   if (ended('unreadable')) process.exitCode = EXIT.input;

@@ -8,11 +8,12 @@ export const TEST_FORMATS = { table: asTable, junit: asJunit, json: asJson } as 
 const WORDS = { passed: 'PASS', failed: 'FAIL', unreadable: 'ERROR' } as const;
 const COLOURS = { passed: 'green', failed: 'red', unreadable: 'red' } as const;
 
-function asTable(results: readonly Result[]): string {
+function asTable(results: readonly Result[], coloured: boolean): string {
   const width = Math.max(...results.map(({ folder }) => folder.length));
   const lines = results.flatMap((result) => {
     const { folder, state, problems } = result;
-    const word = styleText(COLOURS[state], WORDS[state].padEnd(5), { stream: process.stdout });
+    const plain = WORDS[state].padEnd(5);
+    const word = coloured ? styleText(COLOURS[state], plain, { validateStream: false }) : plain;
     const about = state === 'unreadable' ? '' : result.expected.description;
     return [`${word}  ${folder.padEnd(width)}  ${about}`.trimEnd(), ...problems.map((line) => `       ${line}`)];
   });

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { gpugate } from './gpugate.ts';
 
@@ -74,9 +75,24 @@ describe('gpugate test', () => {
     expect(await readFile(expected(), 'utf8')).toBe(before.replace(' [GPU110]', '\n  - GPU110'));
   });
 
+  it('gives several outputs in one run', async () => {
+    const file = join(dir, 'report.xml');
+    const { code, stdout } = await gpugate(['test', dir, '-o', 'table', '-o', `junit=${file}`]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('2 passed') });
+    const report = await readFile(file, 'utf8');
+    expect(XMLValidator.validate(report)).toBe(true);
+    const { testsuites } = new XMLParser({ ignoreAttributes: false }).parse(report);
+    expect(testsuites).toMatchObject({ '@_tests': '2', '@_failures': '0', testsuite: { testcase: { length: 2 } } });
+    expect(await gpugate(['test', dir, '-o', 'junit=/no/such/report'])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('/no/such/report cannot be written (ENOENT)'),
+    });
+  });
+
   it('uses colours only where they are asked for', async () => {
     expect((await gpugate(['test', dir], { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mPASS');
     expect((await gpugate(['test', dir], { NO_COLOR: '1', FORCE_COLOR: undefined })).stdout).not.toContain('\u001b');
+    expect((await gpugate(['test', dir, '--color', 'always'])).stdout).toContain('\u001b[32mPASS');
   });
 });
 

@@ -4,10 +4,11 @@ import { noticeLine } from '../../report/lines.ts';
 import { type Counted, type Notice, type Report, type ReportedObject, summaryOf } from '../../report/result.ts';
 import { diffText, noticeText, objectText, summaryText } from '../../report/text.ts';
 import { EXIT } from '../exit.ts';
+import { writeOutput } from '../output.ts';
 import type { ReviewOptions } from '../review.ts';
 import { VERSION } from '../version.ts';
 import type { ReviewedText } from './files.ts';
-import { type Output, rendered, writeOutput } from './outputs.ts';
+import { type Output, rendered } from './outputs.ts';
 
 /** Prints as objects come, so that only formats that need all of them keep them. */
 export interface Printer {

@@ -7,12 +7,12 @@ import { EXCLUDED_NAMESPACES } from '../../registration/entries.ts';
 import type { Notice } from '../../report/result.ts';
 import { createJudge } from '../../server/judge.ts';
 import { withCluster } from '../cluster-flags.ts';
+import { writeOutput } from '../output.ts';
 import type { ReviewOptions } from '../review.ts';
 import { orInput } from '../sources.ts';
 import { openTemplateKinds } from '../templates.ts';
 import { type ReviewedText, type Reviewing, reviewText } from './files.ts';
 import { gatherKnown, type Known, MAY_HOLD_KNOWN, sourceOf } from './known.ts';
-import { writeOutput } from './outputs.ts';
 import { type Printer, printerOf } from './printer.ts';
 import { openTexts, readText, shownName, type Texts } from './texts.ts';
 
