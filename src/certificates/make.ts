@@ -27,16 +27,17 @@ export async function carryOut(plan: Plan, terms: Terms, now: Date): Promise<Con
   };
 }
 
-/** A leaf that holds from when its CA does, so that it is valid by any clock by which the CA is, and never outlives it. */
+/** A leaf that holds no longer than its CA, on either side. */
 export async function leafUnder(
   authority: NonNullable<Content['authority']>,
   dns: readonly string[],
-  { leafMs }: Terms,
+  { leafMs, backDateMs }: Terms,
   now: Date,
 ) {
   const { validFromDate, validToDate } = authority.x509;
+  const notBefore = new Date(Math.max(now.getTime() - backDateMs, validFromDate.getTime()));
   const notAfter = new Date(Math.min(now.getTime() + leafMs, validToDate.getTime()));
-  return parsePair('', await makeLeaf(authority, { dns }, { notBefore: validFromDate, notAfter }));
+  return parsePair('', await makeLeaf(authority, { dns }, { notBefore, notAfter }));
 }
 
 function authorityOf({ certificate, key }: Signed) {

@@ -153,15 +153,24 @@ describe('a leaf', () => {
     expect({ pair: plan.pair === 'make', why: plan.why }).toEqual({ pair: why !== undefined, why: why ? [why] : [] });
   });
 
-  it('is renewed after a jump of the clock, and stays when the clock goes back', async () => {
-    const secret = content(fresh, freshLeaf);
+  it('is renewed after a jump of the clock, and again when the clock goes back', async () => {
     const later = inDays(400);
-    const plan = decide(situation({ secret, now: later }));
-    expect(plan.pair).toBe('make');
+    const plan = decide(situation({ secret: content(fresh, freshLeaf), now: later }));
+    expect(plan.why).toEqual([`the leaf expired at ${inDays(90).toISOString()}`]);
     const made = await carryOut(plan, TERMS, later);
-    expect(made.pair?.notAfter).toEqual(inDays(490));
-    expect(told(decide(situation({ secret: made }))).why).toEqual([]);
-    expect(made.pair?.notBefore.getTime()).toBeLessThanOrEqual(NOW.getTime());
+    expect([made.pair?.notAfter, decide(situation({ secret: made, now: later })).why]).toEqual([inDays(490), []]);
+
+    const back = decide(situation({ secret: made }));
+    expect(back.why).toEqual([`the leaf is not valid before ${made.pair?.notBefore.toISOString()}`]);
+    expect((await carryOut(back, TERMS, NOW)).pair?.notAfter).toEqual(inDays(90));
+  });
+
+  it('holds from an hour before it was made, but from no time at which its CA does not', async () => {
+    const made = await carryOut(decide(situation({ secret: content(fresh, undefined) })), TERMS, NOW);
+    expect(made.pair?.notBefore).toEqual(inDays(-1 / 24));
+    const young = await authority(-0.01, 3600);
+    const under = await carryOut(decide(situation({ secret: content(young, undefined) })), TERMS, NOW);
+    expect(under.pair?.notBefore).toEqual(young.x509.validFromDate);
   });
 
   it('that outlives its CA counts as expired with it', async () => {

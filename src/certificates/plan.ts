@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { type Authority, type Content, type Read, same, signedBy } from './content.ts';
 import type { Pair } from './pair.ts';
-import { BACK_DATE_MS, type Terms } from './terms.ts';
+import type { Terms } from './terms.ts';
 
 /** A pair, and the CA that clients must trust for it. */
 export interface Served {
@@ -48,7 +48,7 @@ export interface Plan {
  * old CA goes.
  */
 export function decide(situation: Situation): Plan {
-  const { now, secret, held, served } = situation;
+  const { now, terms, secret, held, served } = situation;
   const content = secret?.content;
   const kept = content?.authority ?? held?.authority;
   const pair = content?.pair ?? held?.pair;
@@ -73,7 +73,7 @@ export function decide(situation: Situation): Plan {
     authority,
     pair: next,
     // Not later than the one before it, so that a clock that was set back finds it valid.
-    notBefore: new Date(Math.min(now.getTime() - BACK_DATE_MS, kept?.x509.validFromDate.getTime() ?? Infinity)),
+    notBefore: new Date(Math.min(now.getTime() - terms.backDateMs, kept?.x509.validFromDate.getTime() ?? Infinity)),
     names: namesOf(situation.names, pair),
     others: remaining,
     overlapUntil: overlap.until,
@@ -143,6 +143,7 @@ function whyPair(situation: Situation, { pair, issuer, signing }: Signatures): s
   if (issuer === undefined) return 'the leaf is of an unknown CA';
   const end = new Date(Math.min(pair.notAfter.getTime(), issuer.validToDate.getTime()));
   if (end <= now) return `the leaf expired at ${end.toISOString()}`;
+  if (pair.notBefore > now) return `the leaf is not valid before ${pair.notBefore.toISOString()}`;
   const missing = names.find((name) => !dnsNames(pair).includes(name));
   if (missing !== undefined) return `the leaf lacks the name ${missing}`;
   if (!same(issuer, signing)) {
@@ -178,8 +179,8 @@ function isSettled(trustedForMs: number | undefined, { settleMs }: Terms): boole
 }
 
 /**
- * Whether less than a third of a life is left. Counted from the end, since the beginning says nothing of when it was
- * made: it is that of the first CA.
+ * Whether less than a third of a life is left. Counted from the end, since the beginning of a CA says nothing of when it was
+ * made: it is that of the first one.
  */
 function isDue(end: Date, lifeMs: number, now: Date, { renewAt }: Terms): boolean {
   return end.getTime() - now.getTime() < lifeMs * renewAt;

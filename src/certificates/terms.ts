@@ -2,6 +2,8 @@
 export interface Terms {
   readonly leafMs: number;
   readonly authorityMs: number;
+  /** Certificates hold from this long before they were made, since a clock may be late. */
+  readonly backDateMs: number;
   /** A certificate is renewed once less than this part of its life is left: at two thirds of it. */
   readonly renewAt: number;
   /** Every configuration has trusted a new CA for this long before a leaf of it is served. */
@@ -18,9 +20,6 @@ const HOUR = 3600 * SECOND;
 /** 90 days of a leaf make almost ten years of a CA. */
 const LEAVES_OF_A_CA = 40;
 
-/** A clock may be late by this much: a CA, and every leaf of it, holds from this long before it was made. */
-export const BACK_DATE_MS = HOUR;
-
 /**
  * The terms for leaves of a given life. The short lives that tests use shorten everything else as well.
  * API servers learn of a changed configuration by a watch, within a second or so; a replica learns of a new leaf in the
@@ -30,6 +29,7 @@ export function termsFor(leafMs: number): Terms {
   return {
     leafMs,
     authorityMs: leafMs * LEAVES_OF_A_CA,
+    backDateMs: Math.min(HOUR, leafMs / 3),
     renewAt: 1 / 3,
     settleMs: Math.min(30 * SECOND, leafMs / 10),
     overlapMs: Math.min(24 * HOUR, leafMs / 2),

@@ -264,14 +264,11 @@ describe('the clock', () => {
     await until(() => held('tls.crt') !== before && isPublished());
     const leaf = new X509Certificate(held('tls.crt'));
     expect(leaf.validToDate.getTime()).toBeGreaterThan(Date.now() + 399 * DAY);
-    expect(leaf.validFromDate.getTime()).toBeLessThan(Date.now());
 
+    // And once more when the clock goes back: the leaf of the future is not valid now.
     api.now = () => new Date();
-    const after = data();
     edit({});
-    const asked = api.requests.length;
-    await until(() => api.requests.length > asked + 1);
-    expect(data()).toEqual(after);
+    await until(() => new X509Certificate(held('tls.crt')).validFromDate.getTime() < Date.now() && isPublished());
   });
 
   it('that is far behind makes nothing, and is complained of', async () => {
