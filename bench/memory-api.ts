@@ -9,6 +9,8 @@ export interface MemoryApi {
   readonly url: string;
   /** Sends a change of every object to every watch, and a new object at the end of each collection. Resolves when all is sent. */
   change(round: number): Promise<void>;
+  /** Says that it has forgotten where the watches were, as after a restart: all is listed again. */
+  forget(): void;
   stop(): Promise<void>;
 }
 
@@ -73,6 +75,12 @@ export async function startApi(
         const added = next(first, { name: `round-${round}` });
         objects.push(added);
         await send(collection, 'ADDED', added);
+      }
+    },
+    forget() {
+      const gone = { kind: 'Status', code: 410, message: 'too old resource version' };
+      for (const { watches } of all.values()) {
+        for (const watch of watches) watch.end(`${JSON.stringify({ type: 'ERROR', object: gone })}\n`);
       }
     },
     async stop() {

@@ -102,6 +102,10 @@ async function run(): Promise<boolean> {
   }
   const [, , first = 0] = resident;
   const last = resident.at(-1) ?? 0;
+  const lists = async () => [...(await metrics()).matchAll(/^gpugate_watch_lists_total\S+ (\d+)$/gm)].map(([, n]) => n);
+  api.forget();
+  while ((await lists()).some((count) => Number(count) < 2)) await sleep(100);
+  await show('all lists again, as when the API server restarts');
   const grew = last > first * TOLERANCE;
   console.log(
     `\nfrom change 1 to change ${rounds}: ${Math.round((last / first - 1) * 100)} %${grew ? ', which is growth' : ''}`,

@@ -6,6 +6,8 @@ import { chartValuesSchema } from './chart/values.ts';
 import { valuesPage } from './chart/values-page.ts';
 import { chartWebhooks } from './chart/webhooks.ts';
 import { cliPage } from './cli.ts';
+import { flagsPage } from './flags.ts';
+import { metricsPage } from './metrics.ts';
 
 /** The files of the repository that are made from code, and what each must hold. */
 export async function generated(): Promise<readonly { readonly path: string; readonly text: string }[]> {
@@ -28,6 +30,8 @@ export async function generated(): Promise<readonly { readonly path: string; rea
     { path: 'docs/values.md', text: valuesPage() },
     { path: 'docs/cli.md', text: await cliPage() },
     { path: 'deploy/webhooks.yaml', text: head + configurationsYaml({ target }) },
+    { path: 'docs/flags.md', text: flagsPage() },
+    { path: 'docs/metrics.md', text: metricsPage() },
     { path: 'deploy/demo/nodes.yaml', text: nodes + stringify(nodeList(), { aliasDuplicateObjects: false }) },
   ];
 }

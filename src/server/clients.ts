@@ -1,5 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:https';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
@@ -29,7 +31,7 @@ export function checkAuthority(file: string, text: string): string {
 }
 
 /**
- * Refuses every request whose connection has no such certificate, with 403 and before its body is read. The handshake itself
+ * Refuses every request whose connection has no such certificate, with 403, and without a look at its body. The handshake itself
  * lets all by: OpenSSL would end it without a word that the API server could show, and our own readiness check, which has
  * no certificate, would be refused too.
  */
@@ -54,12 +56,19 @@ export function admitClients(
     if (problem === undefined) return undefined;
     metrics.refusedClients.inc();
     logger.warn({ from: request.ip, path: request.url, problem }, 'a client was refused');
+    await drop(request.raw);
     return reply
       .code(403)
       .header('connection', 'close')
       .type('text/plain')
       .send(`gpugate refuses this client: ${problem}\n`);
   });
+}
+
+/** A sender that is cut off while writing loses our answer to a connection reset. The server's requestTimeout ends what is endless. */
+async function drop(body: Readable): Promise<void> {
+  body.resume();
+  await finished(body).catch(() => undefined);
 }
 
 function problemOf(socket: TLSSocket, { names }: Clients): string | undefined {

@@ -25,6 +25,10 @@ export interface GpugateOptions {
   /** A directory of policies; without one, those of the cluster. */
   readonly policies?: string;
   readonly certDir?: string;
+  /** Port of the webhook; a free one otherwise. */
+  readonly port?: number;
+  /** Further arguments of `serve`. */
+  readonly args?: readonly string[];
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -32,7 +36,8 @@ const MAIN = join(ROOT, 'src/main.ts');
 
 /** Starts `gpugate serve` against the control plane and waits until it is ready. */
 export async function startGpugate(plane: ControlPlane, options: GpugateOptions = {}): Promise<Gpugate> {
-  const [port, metricsPort] = (await freePorts(2)) as [number, number];
+  const [free, metricsPort] = (await freePorts(2)) as [number, number];
+  const port = options.port ?? free;
   const certDir = options.certDir ?? join(plane.dir, 'gpugate-certs');
   await mkdir(certDir, { recursive: true });
   const logFile = join(plane.dir, 'gpugate.log');
@@ -42,6 +47,7 @@ export async function startGpugate(plane: ControlPlane, options: GpugateOptions 
     ['--port', String(port), '--metrics-port', String(metricsPort), '--cert-dir', certDir],
     ['--kubeconfig', plane.kubeconfig, '--shutdown-delay', '0'],
     options.policies === undefined ? [] : ['--policies', options.policies],
+    options.args ?? [],
   ].flat();
   let running: Component | undefined;
   const start = async () => {
