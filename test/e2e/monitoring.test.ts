@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OF_THE_API_SERVER } from '../../scripts/metrics.ts';
 import { type Exported, readExposition } from '../monitoring/exposition.ts';
@@ -81,5 +82,15 @@ describe('what a real API server tells of gpugate', () => {
         expect(values.some(fits), `${metric}{${label}${operator}"${value}"}`).toBe(true);
       }
     }
+  });
+
+  test('the one command of the operations guide lets pods by while gpugate is away', async () => {
+    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, command = ''] = /the one command\n\n```\nkubectl (.+)\n```/.exec(page) ?? [];
+    await cluster.gpugate.stop();
+    const create = () => cluster.run('apply --dry-run=server -f -', pod('gpu', 'team-notebooks', [container('c')]));
+    await expect.poll(create, { timeout: 60_000 }).toMatchObject({ code: 1 });
+    await cluster.must(command);
+    await expect.poll(create, { timeout: 60_000 }).toMatchObject({ code: 0 });
   });
 });
