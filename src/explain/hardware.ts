@@ -2,6 +2,7 @@ import { asArray, asObject } from '../admission/pod.ts';
 import { type Facts, kubectl, listed, unitsIn } from './facts.ts';
 import type { NodeState } from './input.ts';
 import type { Reason, Seen } from './result.ts';
+import { NO_HANDLER } from './runtime-class.ts';
 import { stackLines } from './stack.ts';
 
 const DRIVER = 'nvidia.com/cuda.driver-version.full';
@@ -68,7 +69,8 @@ function containerStart({ state, status, events, subject, namespace }: Facts): r
     return { code: image ? 'image' : gpu ? 'container-start' : 'scheduler', text, next };
   });
   const failed = events.findLast(
-    ({ reason, message }) => /^Failed(CreatePodSandBox)?$/.test(reason) && NVIDIA.test(message),
+    ({ reason, message }) =>
+      /^Failed(CreatePodSandBox)?$/.test(reason) && NVIDIA.test(message) && !NO_HANDLER.test(message),
   );
   if (failed && reasons.length === 0) reasons.push({ code: 'container-start', text: failed.message, next });
   return reasons;

@@ -10,7 +10,7 @@ export function refusalReasons(facts: Facts): readonly Reason[] {
 }
 
 /** One refusal, as controllers quote the API server: `Error creating: pods "x" is forbidden: exceeded quota: ...`. */
-export function refusal(facts: Facts, message: string): Reason {
+function refusal(facts: Facts, message: string): Reason {
   const next = kubectl(`describe ${facts.subject}`, facts.namespace);
   const text = message.replace(/^Error creating: /, '').trim();
   const [, quota, rest = ''] = /exceeded quota: ([^,]+), (.*)$/s.exec(text) ?? [];

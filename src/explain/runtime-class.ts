@@ -1,7 +1,8 @@
 import { type Facts, kubectl } from './facts.ts';
 import type { Reason, Seen } from './result.ts';
 
-const NO_HANDLER = /no runtime for "?[^"]*"? is configured|RuntimeHandler .* not supported|unknown runtime/i;
+/** What containerd and CRI-O say of a handler that they don't know. */
+export const NO_HANDLER = /no runtime for "?[^"]*"? is configured|RuntimeHandler .* not supported|unknown runtime/i;
 
 /** Layer 5: the RuntimeClass that the pod names, and what the node says of its handler. */
 export function runtimeClass(facts: Facts): Seen {
