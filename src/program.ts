@@ -15,6 +15,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   test: { about: 'run scenarios: what your policies make of your manifests', load: () => import('./commands/test.ts') },
   explain: { about: 'why a pod is Pending, layer by layer', load: () => import('./commands/explain.ts') },
   doctor: { about: 'whether the webhook itself is well', load: () => import('./commands/doctor.ts') },
+  audit: { about: 'what lives in a cluster and would be refused today', load: () => import('./commands/audit.ts') },
   rules: { about: 'list the codes, or explain one', load: () => import('./commands/rules.ts') },
   boards: { about: 'list the GPU boards with MIG and their profiles', load: () => import('./commands/boards.ts') },
   completion: { about: 'print a completion script for a shell', load: () => import('./commands/completion.ts') },

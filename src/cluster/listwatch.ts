@@ -10,6 +10,8 @@ export class LostTrack extends Error {
 export interface Page {
   readonly items: readonly KubernetesObject[];
   readonly resourceVersion: string;
+  /** How many objects come after this page; undefined where the API server does not say. */
+  readonly remaining: number | undefined;
 }
 
 /** One line of a watch. A BOOKMARK's object has a resource version only. */
@@ -45,13 +47,18 @@ export async function* listPages(
     )) as Partial<ListObject> | null;
     if (!page?.metadata?.resourceVersion) throw new Error(`the answer to a list of ${path} is not a list`);
     // Go encodes an empty list of some types as null.
-    yield { items: page.items ?? [], resourceVersion: page.metadata.resourceVersion };
+    const { resourceVersion, remainingItemCount: remaining } = page.metadata;
+    yield { items: page.items ?? [], resourceVersion, remaining };
     next = page.metadata.continue || undefined;
   } while (next);
 }
 
 interface ListObject {
-  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly metadata: {
+    readonly resourceVersion?: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
   readonly items: readonly KubernetesObject[] | null;
 }
 
