@@ -52,6 +52,13 @@ export function clusterExtras(
     of: undefined,
     names: undefined,
   };
+  // Looking through ten thousand quotas for those of a namespace takes longer than the rest of a verdict.
+  let grouped:
+    | {
+        readonly of: readonly (readonly Limits[] | undefined)[];
+        readonly by: ReadonlyMap<string, readonly Limits[]>;
+      }
+    | undefined;
   const all: readonly OnDemand<unknown>[] = [deviceClasses, runtimeClasses, quotas, limitRanges];
   return {
     deviceClassResources() {
@@ -64,9 +71,13 @@ export function clusterExtras(
       return names && new Set(names);
     },
     limits(namespace) {
-      const known = [quotas.values(), limitRanges.values()];
-      if (known.includes(undefined)) return undefined;
-      return known.flatMap((limits) => limits ?? []).filter((limits) => limits.namespace === namespace);
+      const of = [quotas.values(), limitRanges.values()] as const;
+      const [ofQuotas, ofRanges] = of;
+      if (!ofQuotas || !ofRanges) return undefined;
+      if (grouped?.of[0] !== ofQuotas || grouped.of[1] !== ofRanges) {
+        grouped = { of, by: Map.groupBy([...ofQuotas, ...ofRanges], (limits) => limits.namespace) };
+      }
+      return grouped.by.get(namespace) ?? [];
     },
     states: () => all.flatMap((each) => each.states()),
     close: async () => {
