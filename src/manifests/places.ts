@@ -3,13 +3,13 @@ import type { Place } from '../report/result.ts';
 import type { Source } from './read.ts';
 
 /** What a step of a path leads to: the node, and the pair whose value it is. */
-export interface Step {
+interface Step {
   readonly node: Node | null;
   readonly pair?: Pair<Node, Node | null>;
 }
 
 /** The value of a key or an index; an alias is followed to its anchor. Undefined where there is none. */
-export function stepInto(from: Node | null, part: string | number, source: Source): Step | undefined {
+function stepInto(from: Node | null, part: string | number, source: Source): Step | undefined {
   const node = isAlias(from) ? (from.resolve(source.document) ?? null) : from;
   if (isSeq(node)) {
     const item = typeof part === 'number' ? node.items[part] : undefined;

@@ -1,18 +1,8 @@
-import {
-  isAlias,
-  isCollection,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  type YAMLMap,
-  type YAMLSeq,
-} from 'yaml';
+import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
+import { find, type KnownPair, type Path, pairOf } from './nodes.ts';
 import type { Edit } from './plan.ts';
 import type { Source } from './read.ts';
-import { inline, keyText, lines, type Style } from './written.ts';
+import { inline, isPlain, keyText, lines, styleOf } from './written.ts';
 
 /** One replaced part of a text, by offsets. */
 export interface Splice {
@@ -22,9 +12,6 @@ export interface Splice {
   /** The column of a line that is put in. Of several at one place the one that is furthest in stands first: it ends the others. */
   readonly column?: number;
 }
-
-type Path = readonly (string | number)[];
-type KnownPair = Pair<Node, Node | null>;
 
 /**
  * The parts of a text to replace, so that comments, order and spelling of everything else stay. Undefined where an edit can't
@@ -248,37 +235,4 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
     const end = text.indexOf('\n', offset);
     return end < 0 ? text.length : text[end - 1] === '\r' ? end - 1 : end;
   }
-}
-
-/** A node by its path, not through aliases or merged maps. */
-function find(root: Node | null, path: Path): Node | null {
-  return path.reduce<Node | null>((node, part) => {
-    const child = isSeq(node) ? node.items[Number(part)] : pairOf(node, part)?.value;
-    return isNode(child) ? child : null;
-  }, root);
-}
-
-function pairOf(node: Node | null, key: string | number | undefined): KnownPair | undefined {
-  if (!isMap(node)) return undefined;
-  return node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key)) as
-    | KnownPair
-    | undefined;
-}
-
-function isPlain(value: unknown): boolean {
-  return typeof value !== 'object' || value === null || Object.keys(value).length === 0;
-}
-
-/** How the file is written: what its first nested map and list show. */
-function styleOf(text: string, contents: Node | null): Style {
-  const json = isMap(contents) && contents.flow === true && /^\s*\{\s*"/.test(text.slice(contents.range?.[0] ?? 0));
-  const indent = json ? /\n( +|\t)"/.exec(text)?.[1]?.length : /\n( +)[^\s#-]/.exec(`\n${text}`)?.[1]?.length;
-  const list = /\n( *)[\w./-]+:[ \t]*(?:#[^\n]*)?\r?\n( *)- /.exec(`\n${text}`);
-  return {
-    json,
-    flow: json,
-    indent: Math.min(indent ?? 2, 8),
-    indentSeq: list ? (list[2]?.length ?? 0) > (list[1]?.length ?? 0) : true,
-    newline: text.includes('\r\n') ? '\r\n' : '\n',
-  };
 }

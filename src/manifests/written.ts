@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { isMap, type Node, stringify } from 'yaml';
 
 /** How values are written in one place of a text. */
 export interface Style {
@@ -33,4 +33,23 @@ export function lines(value: unknown, column: number, { json, indent, indentSeq,
 /** A key as it is written. */
 export function keyText(key: string, style: Pick<Style, 'json' | 'flow'>): string {
   return inline(key, style);
+}
+
+/** What is written in one line even where maps have lines of their own. */
+export function isPlain(value: unknown): boolean {
+  return typeof value !== 'object' || value === null || Object.keys(value).length === 0;
+}
+
+/** How the file is written: what its first nested map and list show. */
+export function styleOf(text: string, contents: Node | null): Style {
+  const json = isMap(contents) && contents.flow === true && /^\s*\{\s*"/.test(text.slice(contents.range?.[0] ?? 0));
+  const indent = json ? /\n( +|\t)"/.exec(text)?.[1]?.length : /\n( +)[^\s#-]/.exec(`\n${text}`)?.[1]?.length;
+  const list = /\n( *)[\w./-]+:[ \t]*(?:#[^\n]*)?\r?\n( *)- /.exec(`\n${text}`);
+  return {
+    json,
+    flow: json,
+    indent: Math.min(indent ?? 2, 8),
+    indentSeq: list ? (list[2]?.length ?? 0) > (list[1]?.length ?? 0) : true,
+    newline: text.includes('\r\n') ? '\r\n' : '\n',
+  };
 }

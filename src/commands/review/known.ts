@@ -54,45 +54,55 @@ export function gatherKnown(before: Known, namespaceOf: (manifest: Manifest) => 
     places.set(what, place);
   }
 
+  function take(manifest: Manifest): void {
+    const object = manifest.object as KubernetesObject;
+    switch (manifest.review ? '' : manifest.kind) {
+      case 'GpuPolicy': {
+        const policy = readStored(object);
+        once(`GpuPolicy ${policy.metadata.name}`, manifest);
+        policies.set(policy.metadata.name, policy);
+        return;
+      }
+      case 'Namespace': {
+        const namespace = read(namespaceSchema, manifest);
+        if (!namespace) return;
+        once(`Namespace ${namespace.metadata.name}`, manifest);
+        namespaces.set(namespace.metadata.name, Object.freeze({ ...namespace.metadata.labels }));
+        return;
+      }
+      case 'Node': {
+        const node = read(nodeSchema, manifest);
+        if (!node) return;
+        once(`Node ${node.metadata.name}`, manifest);
+        const { name, labels } = node.metadata;
+        nodes.set(name, { name, labels: { ...labels }, allocatable: { ...node.status?.allocatable } });
+        return;
+      }
+      case 'ResourceQuota':
+      case 'LimitRange': {
+        const reduced = manifest.kind === 'LimitRange' ? limitRangeOf(object) : quotaOf(object);
+        limits = [...(limits ?? []), { ...reduced, namespace: namespaceOf(manifest) ?? '' }];
+        return;
+      }
+      case 'DeviceClass':
+        deviceClasses = new Set([...(deviceClasses ?? []), extendedResourceName(object)].filter((name) => name !== ''));
+        return;
+      case 'RuntimeClass':
+        runtimeClasses = new Set([...(runtimeClasses ?? []), String(object.metadata?.name)]);
+        return;
+    }
+  }
+
   return {
     add(manifest: Manifest): void {
-      const object = manifest.object as KubernetesObject;
-      switch (manifest.review ? '' : manifest.kind) {
-        case 'GpuPolicy': {
-          const policy = readStored(object);
-          once(`GpuPolicy ${policy.metadata.name}`, manifest);
-          policies.set(policy.metadata.name, policy);
-          return;
-        }
-        case 'Namespace': {
-          const namespace = read(namespaceSchema, manifest);
-          if (!namespace) return;
-          once(`Namespace ${namespace.metadata.name}`, manifest);
-          namespaces.set(namespace.metadata.name, Object.freeze({ ...namespace.metadata.labels }));
-          return;
-        }
-        case 'Node': {
-          const node = read(nodeSchema, manifest);
-          if (!node) return;
-          once(`Node ${node.metadata.name}`, manifest);
-          const { name, labels } = node.metadata;
-          nodes.set(name, { name, labels: { ...labels }, allocatable: { ...node.status?.allocatable } });
-          return;
-        }
-        case 'ResourceQuota':
-        case 'LimitRange': {
-          const reduced = manifest.kind === 'LimitRange' ? limitRangeOf(object) : quotaOf(object);
-          limits = [...(limits ?? []), { ...reduced, namespace: namespaceOf(manifest) ?? '' }];
-          return;
-        }
-        case 'DeviceClass':
-          deviceClasses = new Set(
-            [...(deviceClasses ?? []), extendedResourceName(object)].filter((name) => name !== ''),
-          );
-          return;
-        case 'RuntimeClass':
-          runtimeClasses = new Set([...(runtimeClasses ?? []), String(object.metadata?.name)]);
-          return;
+      try {
+        take(manifest);
+      } catch (error) {
+        // A quota whose lists are no lists, and the like: the API server would not take it either.
+        unreadable.push({
+          ...placed(placeOfObject(manifest.source)),
+          message: `is not understood: ${(error as Error).message}`,
+        });
       }
     },
     known: (): Known => ({ policies, namespaces, nodes: [...nodes.values()], limits, deviceClasses, runtimeClasses }),
