@@ -41,6 +41,7 @@ const webhooks = z.strictObject({
 
 const certificates = z.strictObject({
   source: z.enum(['own', 'cert-manager', 'secret']),
+  own: z.strictObject({ lifetime: z.string().regex(/^[1-9][0-9]*[smhd]$/) }),
   certManager: z.strictObject({
     issuerRef: z.strictObject({ name: z.string(), kind: z.string(), group: z.string() }).partial(),
     duration,

@@ -109,12 +109,13 @@ annotations:
   helm.sh/hook: {{ .hook }}
   helm.sh/hook-weight: {{ .weight | quote }}
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+  # Helm prints what a verb said when it fails.
+  helm.sh/hook-output-log-policy: hook-failed
 {{- end -}}
 
-{{- /* The spec of a pod that runs once: account, args, root; with a script for Node instead of a verb of gpugate. */ -}}
+{{- /* The spec of a pod that runs a verb of gpugate once: account, args, root. */ -}}
 {{- define "gpugate.verbPod" -}}
 {{- $root := .root -}}
-{{- $script := .script -}}
 serviceAccountName: {{ .account }}
 automountServiceAccountToken: true
 enableServiceLinks: false
@@ -139,18 +140,6 @@ containers:
   - name: gpugate
     image: {{ include "gpugate.image" $root | quote }}
     imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-    {{- with $script }}
-    command:
-      - node
-      - --input-type=module
-      - --eval
-      - |
-        {{- . | nindent 8 }}
-      - --
-    env:
-      - name: NODE_EXTRA_CA_CERTS
-        value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt
-    {{- end }}
     args:
       {{- range .args }}
       - {{ . | quote }}

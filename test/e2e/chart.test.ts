@@ -1,0 +1,200 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { withTemplateKinds } from '../../src/admission/template-kinds.ts';
+import { webhookConfigurations } from '../../src/registration/configurations.ts';
+import { EXCLUDED_NAMESPACES } from '../../src/registration/entries.ts';
+import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
+import { addCrd } from '../cluster/gpugate.ts';
+import { CHART, type Helm, helmFor, mustHelm } from '../cluster/helm.ts';
+import { mustKubectl } from '../cluster/kubectl.ts';
+import { publishedCrds } from '../cluster/published-crds.ts';
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  // biome-ignore lint/suspicious/noExplicitAny: objects of every kind, read where a test knows the kind.
+  readonly [field: string]: any;
+}
+
+let plane: ControlPlane;
+let helm: Helm;
+beforeAll(async () => {
+  plane = await startControlPlane({ log: console.log });
+  helm = await helmFor(plane.dir, plane.kubeconfig, console.log);
+});
+afterAll(() => plane?.stop());
+
+const valueSets = readdirSync(join(CHART, 'ci'));
+const render = async (...args: readonly string[]): Promise<readonly Manifest[]> => {
+  const printed = await mustHelm(helm, ['template', 'gpugate', CHART, '--namespace', 'gpugate', ...args]);
+  return parseAllDocuments(printed)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+};
+const values = (file: string) => ['--values', join(CHART, 'ci', file)];
+const one = (manifests: readonly Manifest[], kind: string, name = 'gpugate'): Manifest => {
+  const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  if (!found) throw new Error(`no ${kind} ${name}`);
+  return found;
+};
+
+describe('the chart with each set of values', () => {
+  beforeAll(async () => {
+    await addCrd(plane);
+    for (const crd of await publishedCrds()) {
+      await mustKubectl(plane.kubectl, ['apply', '--server-side', '-f', '-'], crd);
+    }
+    const types = ['certificates.cert-manager.io', 'prometheusrules.monitoring.coreos.com', 'issuers.cert-manager.io'];
+    const crds = [...types, 'servicemonitors.monitoring.coreos.com'].map((name) => `crd/${name}`);
+    await mustKubectl(plane.kubectl, ['wait', '--for=condition=Established', '--timeout=60s', ...crds]);
+    await mustKubectl(plane.kubectl, ['apply', '--server-side', '-f', '-'], JSON.stringify(restricted('gpugate')));
+  });
+
+  test.each(valueSets)('%s passes helm lint --strict', async (file) => {
+    const { code, stdout, stderr } = await helm(['lint', '--strict', CHART, ...values(file)]);
+    expect(stdout + stderr).toContain('0 chart(s) failed');
+    expect(code).toBe(0);
+  });
+
+  test.each(valueSets)('the API server accepts every object of %s', async (file) => {
+    const manifests = await render(...values(file));
+    // A pod is refused where its account isn't there.
+    await mustKubectl(
+      plane.kubectl,
+      ['apply', '--server-side', '--force-conflicts', '-f', '-'],
+      list(manifests.filter(({ kind }) => kind === 'ServiceAccount')),
+    );
+    const { code, stdout, stderr } = await plane.kubectl(
+      ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f', '-'],
+      { input: list(manifests) },
+    );
+    expect(stderr.split('\n').filter((line) => line !== '' && !allowed(file, line))).toEqual([]);
+    expect(code).toBe(0);
+    expect(stdout.trim().split('\n')).toHaveLength(manifests.length);
+  });
+});
+
+const list = (items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+
+/** On the node's network, restricted Pod Security warns. */
+const allowed = (file: string, line: string) =>
+  file === 'small-values.yaml' && /^Warning: would violate PodSecurity.*host namespaces/.test(line);
+
+const restricted = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: {
+    name,
+    labels: {
+      'pod-security.kubernetes.io/enforce': 'restricted',
+      'pod-security.kubernetes.io/warn': 'restricted',
+    },
+  },
+});
+
+describe('a value that is wrong is refused by its name', () => {
+  test.each([
+    ['replicas=none', "at '/replicas': got string, want integer"],
+    ['replicas=0', "at '/replicas'"],
+    ['replica=3', "additional properties 'replica' not allowed"],
+    ['webhooks.failClosed=some', "at '/webhooks/failClosed': value must be one of 'labelled', 'all', 'none'"],
+    ['webhooks.timeoutSeconds.mutate=60', "at '/webhooks/timeoutSeconds/mutate'"],
+    ['certificates.source=vault', "at '/certificates/source'"],
+    ['logLevel=loud', "at '/logLevel'"],
+    ['gpuResources[0]=npu', "at '/gpuResources/0'"],
+    ['policies.notebooks.sharing=halves', "at '/policies/notebooks/sharing'"],
+    ['policies.Notebooks.sharing=mps', "'Notebooks' does not match pattern"],
+    ['resources.limits.memory=lots', "at '/resources/limits/memory'"],
+    ['resources.limits.memory=100Mi', 'resources.limits.memory: 100Mi is too little; give 160Mi or more'],
+    ['certificates.source=secret,certificates.secret.name=tls', 'certificates.secret.caBundle: give the PEM of the CA'],
+  ])('%s', async (setting, message) => {
+    const { code, stderr } = await helm(['template', 'gpugate', CHART, '--set', setting]);
+    expect(stderr).toContain(message);
+    expect(code).not.toBe(0);
+  });
+});
+
+describe('the webhook configurations', () => {
+  const catalogue = (options: Parameters<typeof webhookConfigurations>[0]) =>
+    webhookConfigurations(options) as unknown as readonly Manifest[];
+  const target = { service: { namespace: 'gpugate', name: 'gpugate', port: 443 } };
+  // Exclusions are a set: the namespace of the release comes after those of the catalogue.
+  const entriesOf = (manifests: readonly Manifest[]) =>
+    ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'].map((kind) =>
+      structuredClone(one(manifests, kind).webhooks).map((entry: Manifest) => {
+        for (const { values: names } of entry.namespaceSelector.matchExpressions ?? []) names?.sort();
+        return entry;
+      }),
+    );
+
+  test('are the catalogue', async () => {
+    expect(entriesOf(await render())).toEqual(entriesOf(catalogue({ target })));
+  });
+
+  test('take in exclusions, resources and kinds as `gpugate manifests` does', async () => {
+    const rendered = await render(
+      ...[
+        '--set',
+        'webhooks.excludedNamespaces={monitoring,kube-system}',
+        '--set',
+        'gpuResources={example.com/npu.v1}',
+      ],
+      ...[
+        '--set-json',
+        'templateKinds=[{"group":"example.com","kind":"Run","plural":"runs","paths":["spec.template"]}]',
+      ],
+    );
+    const expected = catalogue({
+      target,
+      excludedNamespaces: [...EXCLUDED_NAMESPACES, 'monitoring'],
+      gpuResources: ['example.com/npu.v1'],
+      templateKinds: withTemplateKinds([
+        { group: 'example.com', kind: 'Run', plural: 'runs', paths: ['spec.template'] },
+      ]),
+    });
+    expect(entriesOf(rendered)).toEqual(entriesOf(expected));
+  });
+
+  test.each([
+    ['labelled', ['Fail', 'Ignore']],
+    ['all', ['Fail', 'Fail']],
+    ['none', ['Ignore', 'Ignore']],
+  ])('failClosed: %s', async (choice, expected) => {
+    const [mutate, validate] = entriesOf(await render('--set', `webhooks.failClosed=${choice}`));
+    const policyOf = (name: string) => validate.find((entry: Manifest) => entry.name === name).failurePolicy;
+    expect(['gpu-pods', 'gpu-pods-open'].map((name) => policyOf(`${name}.validate.gpugate.dev`))).toEqual(expected);
+    for (const entry of mutate) expect(entry.failurePolicy).toBe('Ignore');
+  });
+
+  test('further conditions and requirements of namespaces are only put to pods and workloads', async () => {
+    const [mutate, validate] = entriesOf(await render(...values('everything-values.yaml')));
+    const names = (entry: Manifest) => entry.matchConditions?.map(({ name }: { name: string }) => name) ?? [];
+    const apart = [...mutate, ...validate].filter((entry: Manifest) => !names(entry).includes('not-the-robot'));
+    expect(apart.map(({ name }: { name: string }) => name)).toEqual([
+      'namespaces.validate.gpugate.dev',
+      'policies.validate.gpugate.dev',
+      'policies-in-use.validate.gpugate.dev',
+    ]);
+  });
+});
+
+describe('the Deployment', () => {
+  const templateOf = async (...settings: readonly string[]) =>
+    one(await render(...settings.flatMap((setting) => ['--set', setting])), 'Deployment').spec.template;
+
+  test('is not rolled out for what takes effect without a restart', async () => {
+    expect(await templateOf('logLevel=debug', 'webhooks.failClosed=all', 'replicas=5')).toEqual(await templateOf());
+  });
+
+  test.each([
+    ['160Mi', 96],
+    ['384Mi', 230],
+    ['1Gi', 614],
+    ['500M', 286],
+  ])('a memory limit of %s gives a heap of %i MiB', async (limit, heap) => {
+    const { env } = (await templateOf(`resources.limits.memory=${limit}`)).spec.containers[0];
+    expect(env).toContainEqual({ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heap}` });
+  });
+});
