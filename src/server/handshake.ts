@@ -45,7 +45,9 @@ function handshake(address: AddressInfo | string | null, pair: () => Pair): Prom
     socket.on('error', (error) => settle(error.message));
     socket.on('secureConnect', () => {
       const served = socket.getPeerX509Certificate();
-      settle(served?.raw.equals(pair().leaf.raw) ? undefined : 'another certificate is served than the one loaded');
+      // To the end, or the server's side would be one of a handshake that failed.
+      socket.end();
+      resolve(served?.raw.equals(pair().leaf.raw) ? undefined : 'another certificate is served than the one loaded');
     });
   });
 }

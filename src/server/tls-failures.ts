@@ -17,14 +17,14 @@ const NOT_TRUSTED =
 
 /** Counts handshakes that failed, and logs those that somebody should look at. */
 export function countTlsFailures(server: Server, metrics: Metrics, logger: Pick<Logger, 'warn' | 'debug'>): void {
-  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('tlsClientError', (error: NodeJS.ErrnoException) => {
     const code = error.code ?? '';
     const reason = REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'other';
     metrics.tlsFailures.inc({ reason });
     if (reason === 'not_trusted') {
-      logger.warn({ code, from: socket.remoteAddress }, NOT_TRUSTED);
+      logger.warn({ code }, NOT_TRUSTED);
     } else {
-      logger.debug({ reason, code, from: socket.remoteAddress }, 'a TLS handshake failed');
+      logger.debug({ reason, code }, 'a TLS handshake failed');
     }
   });
 }

@@ -116,9 +116,7 @@ describe('gpugate serve --client-ca before a real API server', () => {
     });
     const said = await saidBy({ url: `https://127.0.0.1:${port}` });
     expect(said).toContain('failed calling webhook');
-    expect(said).toContain(
-      'its certificate is for \\\\\\"kube-apiserver\\\\\\", and --client-names has front-proxy-client',
-    );
+    expect(said).toContain('its certificate is for \\"kube-apiserver\\", and --client-names has front-proxy-client');
   });
 
   test('curl is refused, with a certificate of its own or without', async () => {

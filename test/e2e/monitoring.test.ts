@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OF_THE_API_SERVER } from '../../scripts/metrics.ts';
+import { issue } from '../../src/certificates/issue.ts';
+import { webhookConfigurations } from '../../src/registration/configurations.ts';
 import { type Exported, readExposition } from '../monitoring/exposition.ts';
 import { queries } from '../monitoring/files.ts';
 import { readQuery } from '../monitoring/promql.ts';
@@ -31,7 +33,6 @@ describe('what a real API server tells of gpugate', () => {
   });
   afterAll(() => cluster?.stop());
 
-  const half = container('half', { limits: { 'nvidia.com/gpu': '500m' } });
   const events = async (namespace: string) =>
     JSON.parse(await cluster.must(`get events -n ${namespace} --field-selector reason=FailedCreate -o json`)).items.map(
       ({ message }: { message: string }) => message,
@@ -39,25 +40,24 @@ describe('what a real API server tells of gpugate', () => {
   const exported = async (): Promise<ReadonlyMap<string, Exported>> =>
     readExposition((await cluster.api('GET', '/metrics')).body);
 
-  test('a ReplicaSet whose pods are refused has an event with the whole message', async () => {
-    await cluster.must('apply -f -', deployment('half', 'team-free', 1, [half]));
-    await expect.poll(() => events('team-free'), { timeout: 60_000 }).not.toEqual([]);
-    expect((await events('team-free'))[0]).toContain(
-      'GPU002 spec.containers[0] "half": nvidia.com/gpu is 500m; GPUs are',
-    );
-  });
-
   test('after an outage a rollout that is restarted is tried at once', async () => {
     await cluster.gpugate.stop();
     await cluster.must('apply -f -', deployment('infer', 'team-inference', 1, [container('infer')]));
     await expect.poll(() => events('team-inference'), { timeout: 60_000 }).not.toEqual([]);
     expect((await events('team-inference'))[0]).toContain('failed calling webhook "gpu-pods.validate.gpugate.dev"');
     await cluster.run('apply -f -', pod('open', 'team-free', [container('c')]));
+    const env = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'all' }];
+    await cluster.must('apply -f -', deployment('all', 'team-training', 1, [container('all', {}, { env })]));
 
     await cluster.gpugate.start();
     await cluster.must('rollout restart deployment infer -n team-inference');
     const pods = async () => (await cluster.must('get pods -n team-inference -o name')).trim();
     await expect.poll(pods, { timeout: 60_000 }).toMatch(/^pod\/infer-/);
+  });
+
+  test('a ReplicaSet whose pods are refused has an event that says why', async () => {
+    const refused = async () => (await events('team-training')).find((message: string) => message.includes('GPU151'));
+    await expect.poll(refused, { timeout: 60_000 }).toContain('spec.containers[0] "all": NVIDIA_VISIBLE_DEVICES');
   });
 
   test('has every metric and label that alerts and dashboard ask for', async () => {
@@ -82,6 +82,18 @@ describe('what a real API server tells of gpugate', () => {
         expect(values.some(fits), `${metric}{${label}${operator}"${value}"}`).toBe(true);
       }
     }
+  });
+
+  test('a caBundle that is not the CA of the certificate is counted as a client that does not trust it', async () => {
+    const { ca: caBundle } = await issue(new Date());
+    const target = { url: cluster.gpugate.url };
+    const [, validating] = webhookConfigurations({ target, caBundle });
+    await cluster.must('apply --server-side --force-conflicts -f -', validating);
+    const create = async () =>
+      (await cluster.run('apply --dry-run=server -f -', pod('gpu', 'team-notebooks', [container('c')]))).stderr;
+    await expect.poll(create, { timeout: 60_000 }).toContain('x509: certificate signed by unknown authority');
+    const metrics = await (await fetch(`${cluster.gpugate.metricsUrl}/metrics`)).text();
+    expect(metrics).toMatch(/^gpugate_tls_failures_total\{reason="not_trusted"\} [1-9]/m);
   });
 
   test('the one command of the operations guide lets pods by while gpugate is away', async () => {
