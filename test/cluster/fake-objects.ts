@@ -23,9 +23,13 @@ export class FakeObjects {
   readonly requests: string[] = [];
   /** Answers instead of the usual, with this status, to what it says true for. */
   refuse: ((method: string, path: string) => boolean) | undefined;
+  /** Told of each object that was put or patched. */
+  onPut: ((path: string) => void) | undefined;
   /** What the Date of each answer shows. */
   now: () => Date = () => new Date();
   #version = 100;
+  /** All that ever happened, for watches that start from before. */
+  readonly #events: { readonly path: string; readonly version: number; readonly line: string }[] = [];
   readonly #watches = new Set<{ collection: string; name: string; response: ServerResponse }>();
   readonly #server = createServer((request, response) => this.#answer(request, response));
 
@@ -33,9 +37,13 @@ export class FakeObjects {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
   }
 
-  /** The project's own client for it. */
-  async client(): Promise<ApiClient> {
-    const server = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** The project's own client for it, by way of another port if one is given. */
+  async client(port = this.port): Promise<ApiClient> {
+    const server = `http://127.0.0.1:${port}`;
     const config = {
       clusters: [{ name: 'a', cluster: { server, 'insecure-skip-tls-verify': true } }],
       users: [{ name: 'a', user: { token: 'a-token' } }],
@@ -66,9 +74,11 @@ export class FakeObjects {
     else this.objects.delete(path);
     const type = stored ? (before ? 'MODIFIED' : 'ADDED') : 'DELETED';
     const shown = stored ?? { ...before, metadata: { ...before?.metadata, resourceVersion } };
+    this.#events.push({ path, version: this.#version, line: `${JSON.stringify({ type, object: shown })}\n` });
     for (const { collection, name, response } of this.#watches) {
-      if (path === `${collection}/${name}`) response.write(`${JSON.stringify({ type, object: shown })}\n`);
+      if (path === `${collection}/${name}`) response.write(this.#events.at(-1)?.line);
     }
+    this.onPut?.(path);
     return stored;
   }
 
@@ -79,7 +89,9 @@ export class FakeObjects {
     const name = searchParams.get('fieldSelector')?.replace('metadata.name=', '');
     if (this.refuse?.(method, pathname))
       return json(response, 500, { message: 'etcdserver: mvcc: database space exceeded' });
-    if (searchParams.has('watch')) return this.#watch(pathname, name ?? '', response);
+    if (searchParams.has('watch')) {
+      return this.#watch(pathname, name ?? '', Number(searchParams.get('resourceVersion')), response);
+    }
     if (name !== undefined) {
       const found = this.objects.get(`${pathname}/${name}`);
       return json(response, 200, { metadata: { resourceVersion: String(this.#version) }, items: found ? [found] : [] });
@@ -108,8 +120,11 @@ export class FakeObjects {
     }
   }
 
-  #watch(collection: string, name: string, response: ServerResponse): void {
+  #watch(collection: string, name: string, from: number, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+    for (const { path, version, line } of this.#events) {
+      if (version > from && path === `${collection}/${name}`) response.write(line);
+    }
     const watch = { collection, name, response };
     this.#watches.add(watch);
     response.on('close', () => this.#watches.delete(watch));

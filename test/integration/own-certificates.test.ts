@@ -3,12 +3,14 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readCertificates } from '../../src/certificates/content.ts';
 import { issue } from '../../src/certificates/issue.ts';
 import { type Kept, keepCertificates } from '../../src/certificates/keep.ts';
 import { certificateMetrics } from '../../src/certificates/metrics.ts';
 import type { Pair } from '../../src/certificates/pair.ts';
 import { termsFor } from '../../src/certificates/terms.ts';
 import { FakeObjects } from '../cluster/fake-objects.ts';
+import { lagging } from '../cluster/proxies.ts';
 
 const SECRETS = '/api/v1/namespaces/gpugate/secrets';
 const SECRET = `${SECRETS}/certificates`;
@@ -40,7 +42,7 @@ afterEach(async () => {
 });
 
 /** Starts a replica; leaves live for a minute unless told otherwise, so a new CA is served after 6 s and rotated away after 30. */
-async function start(lifeMs = 60_000): Promise<Replica> {
+async function start(lifeMs = 60_000, port?: number, onServed?: () => void): Promise<Replica> {
   const gather = new Writable({
     write(chunk: Buffer, _encoding, done) {
       lines.push(JSON.parse(chunk.toString()));
@@ -50,14 +52,17 @@ async function start(lifeMs = 60_000): Promise<Replica> {
   const pairs: Pair[] = [];
   const registry = new Registry();
   const kept = keepCertificates({
-    client: await api.client(),
+    client: await api.client(port),
     secret: { namespace: 'gpugate', name: 'certificates' },
     configurations: 'gpugate',
     names: ['gpugate.gpugate.svc'],
     terms: termsFor(lifeMs),
     log: pino({ base: null }, gather),
     metrics: certificateMetrics(registry),
-    onPair: (pair) => pairs.push(pair),
+    onPair: (pair) => {
+      pairs.push(pair);
+      onServed?.();
+    },
   });
   const replica = { kept, pairs, registry };
   replicas.push(replica);
@@ -72,7 +77,17 @@ function register(): void {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+  const deadline = Date.now() + 25_000;
+  while (!isSo()) {
+    if (Date.now() > deadline)
+      throw new Error(
+        `not so: ${isSo}\n${lines
+          .slice(-20)
+          .map((line) => JSON.stringify(line))
+          .join('\n')}`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 const decoded = (text = '') => Buffer.from(text, 'base64').toString();
@@ -234,6 +249,21 @@ describe('a new CA', () => {
     expect(api.objects.get(SECRET)?.metadata.annotations).toEqual({});
   });
 
+  it('that was asked for since the old one is not to be trusted leaves it when that is taken out by hand', async () => {
+    register();
+    const { pairs } = await start(60_000);
+    await until(areReady);
+    const old = held('ca.crt');
+    edit({}, { metadata: { ...api.objects.get(SECRET)?.metadata, annotations: { 'gpugate.dev/renew': 'ca' } } });
+    await until(() => pairs.at(-1)?.leaf.verify(new X509Certificate(old).publicKey) === false);
+    edit({ 'ca-bundle.crt': data()['ca.crt'] ?? '' });
+    await until(() => isPublished() && held('ca-bundle.crt') === held('ca.crt'));
+    const asked = api.requests.length;
+    edit({});
+    await until(() => api.requests.length > asked);
+    expect(held('ca-bundle.crt')).toBe(held('ca.crt'));
+  });
+
   it('is not served while it cannot be published, and the old leaf is', async () => {
     register();
     const { pairs, registry } = await start(10_000);
@@ -251,6 +281,49 @@ describe('a new CA', () => {
     await until(isPublished);
     await until(() => pairs.at(-1)?.leaf.verify(new X509Certificate(held('ca.crt')).publicKey) === true);
   });
+});
+
+describe('replicas, one of which sees the cluster as it was 300 ms ago', () => {
+  it('never serve what is not trusted, through rotations, blanked configurations and a spoilt Secret', async () => {
+    const late = await lagging(api.port, 300);
+    const wrong: string[] = [];
+    let blanked = true;
+    const check = (when: string) => {
+      if (blanked) return;
+      for (const { pairs } of replicas) {
+        const leaf = pairs.at(-1)?.leaf;
+        for (const bundle of bundles()) {
+          const trusted = leaf === undefined || readCertificates(bundle).some((ca) => leaf.verify(ca.publicKey));
+          if (!trusted) wrong.push(`${when}: the CA of ${leaf?.serialNumber} is not trusted`);
+        }
+      }
+    };
+    register();
+    await start(10_000, undefined, () => check('one serves'));
+    await start(10_000, late.port, () => check('two serves'));
+    await until(areReady);
+    await until(isPublished);
+    blanked = false;
+    api.onPut = (path) => check(`after a write of ${path}`);
+    const cas = new Set<string>();
+    for (let round = 0; cas.size < 4; round += 1) {
+      const annotations = { 'gpugate.dev/renew': 'ca' };
+      edit({}, { metadata: { ...api.objects.get(SECRET)?.metadata, annotations } });
+      cas.add(held('ca.crt'));
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      if (round % 4 === 1) edit({ 'tls.key': base64('nonsense') });
+      if (round % 10 === 9) {
+        blanked = true;
+        register();
+        // Both may publish the same, and what is blank now is not our doing.
+        await until(isPublished);
+        blanked = false;
+      }
+    }
+    api.onPut = undefined;
+    expect(wrong).toEqual([]);
+    await late.close();
+  }, 120_000);
 });
 
 describe('the clock', () => {
