@@ -20,15 +20,22 @@ export function apiOf(
   const agent = new Agent({ keepAlive: true, ca: readFileSync(caFile), maxSockets });
   return (method, path, body, contentType = 'application/json') =>
     new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': contentType };
+      const content = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+      const headers = {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json',
+        'content-type': contentType,
+        // Node frames the body of a DELETE only when its length is given.
+        'content-length': Buffer.byteLength(content),
+      };
       const call = request(server + path, { method, agent, headers }, async (response) => {
-        const content = await text(response);
+        const answer = await text(response);
         const warnings = [response.headers.warning ?? []].flat().flatMap(warningTexts);
         const json = response.headers['content-type']?.startsWith('application/json');
-        resolve({ code: response.statusCode ?? 0, body: json ? JSON.parse(content) : content, warnings });
+        resolve({ code: response.statusCode ?? 0, body: json ? JSON.parse(answer) : answer, warnings });
       });
       call.once('error', reject);
-      call.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+      call.end(content);
     });
 }
 

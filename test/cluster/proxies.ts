@@ -30,8 +30,8 @@ export function lagging(port: number, lagMs: number): Promise<TcpProxy> {
 
 /** A way to a port that can be cut and blocked. */
 export interface Relay extends TcpProxy {
-  /** Ends the connections that stand, with a reset. */
-  cut(): void;
+  /** Ends the connections that stand, with a reset, and says how many there were. */
+  cut(): number;
   /** From now on nothing passes, in either direction, and nobody is told; false lets all go on. */
   block(blocked: boolean): void;
 }
@@ -60,6 +60,7 @@ export async function relay(host: string, port: number, to: number): Promise<Rel
         client.resetAndDestroy();
         upstream.destroy();
       }
+      return pairs.size;
     },
     block: (now) => {
       blocked = now;

@@ -28,28 +28,39 @@ export function creation(number: number): Creation {
   return kind(`p${number}`);
 }
 
-/** What became of a creation. */
-export type Outcome =
-  /** As expected. */
-  | 'right'
-  /** A creation that was right was refused, by a finding or because gpugate could not be asked. */
-  | 'refused wrongly'
-  /** A creation that was wrong was accepted, or one that had to be changed was accepted unchanged. */
-  | 'let by wrongly'
-  /** A wrong creation was refused, but only because gpugate could not be asked. */
-  | 'refused unasked'
-  /** The API server itself did not answer, or said that it can't work now. */
-  | 'no answer';
+/**
+ * What became of a creation.
+ * - right: as expected
+ * - right the second time: it was asked to try again, since the label of its namespace was set in that moment
+ * - refused wrongly: it was right and was refused, by a finding or because gpugate could not be asked
+ * - let by wrongly: it was wrong and was accepted, or it had to be changed and was accepted unchanged
+ * - refused unasked: it was wrong and was refused, but only because gpugate could not be asked
+ * - lost with a process: it was under way to a replica in the moment when that was killed; nobody can answer it any more
+ * - no answer: the API server itself did not answer, or said that it can't work now
+ */
+export const OUTCOMES = [
+  'right',
+  'right the second time',
+  'refused wrongly',
+  'let by wrongly',
+  'refused unasked',
+  'lost with a process',
+  'no answer',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
-export function outcomeOf({ expected }: Creation, code: number, body: unknown): Outcome {
+/** Whether gpugate has to judge at this time; `either` while it is being installed or removed. */
+export type Governed = 'yes' | 'either' | 'no';
+
+export function outcomeOf({ expected }: Creation, governed: Governed, code: number, body: unknown): Outcome {
   const { message = '', spec } = body as { message?: string; spec?: { containers: { env?: object[] }[] } };
   if (code === 201) {
-    if (expected === 'accepted') return 'right';
+    if (expected === 'accepted' || governed !== 'yes') return 'right';
     return expected === 'changed' && (spec?.containers[0]?.env?.length ?? 0) > 0 ? 'right' : 'let by wrongly';
   }
   const wanted = expected === 'accepted' || expected === 'changed';
   if (/gpugate\.dev" denied the request/.test(message)) {
-    return !wanted && message.includes(expected) ? 'right' : 'refused wrongly';
+    return !wanted && governed !== 'no' && message.includes(expected) ? 'right' : 'refused wrongly';
   }
   if (/failed calling webhook/.test(message)) return wanted ? 'refused wrongly' : 'refused unasked';
   return 'no answer';

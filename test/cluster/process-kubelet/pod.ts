@@ -15,6 +15,8 @@ export interface RunningPod {
   readonly uid: string;
   readonly name: string;
   readonly address: string;
+  /** Its roots, volumes and logs: `<container>/<container>.log`. */
+  readonly dir: string;
   /** What a kubelet would write into its status. */
   status(): V1PodStatus;
   /** The processes that run now. */
@@ -97,6 +99,7 @@ export function runPod(pod: V1Pod, options: PodOptions): RunningPod {
     uid,
     name,
     address,
+    dir,
     pids: () => running.flatMap((container) => container.pid() ?? []),
     status: () =>
       podStatus(pod, { containers: running.map((each) => each.status()), address, startTime, done, problem }),
