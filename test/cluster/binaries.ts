@@ -18,7 +18,7 @@ const MODULES: Readonly<Record<string, string>> = { '1.37': 'controlplane', '1.3
 const NEWEST = '1.37';
 
 /** The minor release of Kubernetes that `GPUGATE_KUBERNETES` asks for. */
-export function kubernetesMinor(): string {
+function kubernetesMinor(): string {
   const asked = process.env.GPUGATE_KUBERNETES || NEWEST;
   if (Object.hasOwn(MODULES, asked)) return asked;
   throw new Error(`GPUGATE_KUBERNETES=${asked}: there are ${Object.keys(MODULES).join(' and ')}`);
