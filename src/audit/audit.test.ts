@@ -40,6 +40,10 @@ describe('a live pod', () => {
     });
   });
 
+  it('that would be refused lacks nothing beside that', () => {
+    expect(told(pod({ [GPU]: '2' }), policyOf(mig))).toEqual(['GPU112 error']);
+  });
+
   it('is warned of where the mode does not enforce', () => {
     const all = { env: [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'all' }] };
     expect(told(pod({}, all), policyOf(mig))).toEqual(['GPU151 error']);

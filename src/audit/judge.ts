@@ -32,7 +32,9 @@ export function judgePod(
 ): readonly Judgement[] {
   const request = { pod, path: [], namespace, kind: 'Pod', object: pod };
   const { denials, findings } = decide(evaluate(request, policy, snapshot), policy, 'validate', true);
-  return judgementsOf(findings, denials);
+  // A pod that is refused would never be changed, so that it lacks no change.
+  const refused = denials.some(({ code }) => code !== 'GPU180');
+  return judgementsOf(refused ? findings.filter(({ code }) => code !== 'GPU180') : findings, denials);
 }
 
 /** The templates of a workload, as their pods would be judged. */

@@ -51,19 +51,36 @@ export async function objectAt(client: ApiClient, target: Target, signal: AbortS
   const spec = asObject((object as { spec?: unknown }).spec) ?? {};
   const labels = Object.entries(asObject(asObject(spec.selector)?.matchLabels) ?? {});
   const labelSelector = labels.map(([key, value]) => `${key}=${String(value)}`).join(',');
-  const pods = await all(client, `/api/v1/namespaces/${namespace}/pods`, signal, { labelSelector });
+  const list = (resources: string) => all(client, resources, signal, { labelSelector });
+  const own = new Set([uidOf(object)]);
+  const sets = kind === 'deployment' ? (await list(`${base}/replicasets`)).filter(isOwned(own)) : [];
+  for (const set of sets) own.add(uidOf(set));
+  const pods = (await list(`/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`)).filter(isOwned(own));
   const waiting = pods.find((pod) => phaseOf(pod) === 'Pending');
   if (waiting) return existing(waiting);
   const [any] = pods;
   if (any && pods.length >= wanted(object)) return existing(pods.find((pod) => phaseOf(pod) === 'Failed') ?? any);
 
-  const sets = kind === 'deployment' ? await all(client, `${base}/replicasets`, signal, { labelSelector }) : [];
   const template = asObject(spec.template) ?? {};
   return {
     pod: { ...template, metadata: { ...asObject(template.metadata), namespace } },
     subject: `${kind}/${name}`,
     exists: false,
     eventsOf: new Set([`${of}/${name}`, ...sets.map(({ metadata }) => `ReplicaSet/${metadata?.name}`)]),
+  };
+}
+
+function uidOf({ metadata }: KubernetesObject): unknown {
+  return (metadata as { uid?: unknown } | undefined)?.uid;
+}
+
+/** A selector can match more than what a workload controls. */
+function isOwned(owners: ReadonlySet<unknown>): (object: KubernetesObject) => boolean {
+  return ({ metadata }) => {
+    const { ownerReferences = [] } = (metadata ?? {}) as {
+      ownerReferences?: readonly { controller?: boolean; uid: string }[];
+    };
+    return ownerReferences.some(({ controller, uid }) => controller === true && owners.has(uid));
   };
 }
 

@@ -1,5 +1,6 @@
+import { gpuResource } from '../policy/resources.ts';
 import { type Facts, kubectl, listed, takenOn, unitsIn } from './facts.ts';
-import type { Reason, Seen, State } from './result.ts';
+import type { Reason, Seen } from './result.ts';
 import { stackLines } from './stack.ts';
 
 /** Layer 4: what nodes advertise of the pod's resources, and what a device plugin said when the pod came to its node. */
@@ -32,11 +33,13 @@ function offerLine({ reachable, holders }: Facts, resource: string): string {
 }
 
 /** A pod that the kubelet did not admit has failed; it does not wait (kubelet's UnexpectedAdmissionError, OutOf<resource>). */
-function pluginRefusal({ state, status, subject, namespace }: Facts): readonly Reason[] {
-  const over: readonly State[] = ['failed'];
+function pluginRefusal({ state, status, subject, namespace, gpuResources }: Facts): readonly Reason[] {
   const { reason, message } = status;
-  if (!over.includes(state) || typeof reason !== 'string' || !/^(UnexpectedAdmissionError|OutOf.+)$/.test(reason))
-    return [];
+  if (state !== 'failed' || typeof reason !== 'string') return [];
+  const [, short] = /^OutOf(.+)$/.exec(reason) ?? [];
+  if (short === undefined && reason !== 'UnexpectedAdmissionError') return [];
+  const other = short !== undefined && !gpuResource(short, gpuResources);
   const text = `the kubelet did not admit the pod: ${reason}: ${String(message ?? '')}`;
-  return [{ code: 'refused-by-plugin', text, next: kubectl(`describe ${subject}`, namespace) }];
+  const next = kubectl(`describe ${subject}`, namespace);
+  return [{ code: other ? 'other-resource' : 'refused-by-plugin', text, next }];
 }

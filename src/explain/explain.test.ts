@@ -73,6 +73,14 @@ const cases: Readonly<Record<string, Case>> = {
     state: 'failed',
     codes: ['refused-by-plugin'],
   },
+  'a pod that its node had no cpu for any more': {
+    input: { pod: pod({}, { phase: 'Failed', reason: 'OutOfcpu', message: 'Node did not have enough resource: cpu' }) },
+    codes: ['other-resource'],
+  },
+  'a pod that its node had no GPU for any more': {
+    input: { pod: pod({}, { phase: 'Failed', reason: 'OutOfnvidia.com/gpu', message: '' }) },
+    codes: ['refused-by-plugin'],
+  },
   'a pod that failed by itself': {
     input: { pod: pod({}, { phase: 'Failed', reason: 'Error' }) },
     state: 'failed',
