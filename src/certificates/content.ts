@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { type Pair, parsePair } from './pair.ts';
 import type { Signed } from './sign.ts';
 
@@ -116,14 +116,26 @@ export function same(a: X509Certificate | undefined, b: X509Certificate | undefi
   return a !== undefined && b !== undefined && a.raw.equals(b.raw);
 }
 
-/** A CA as the two texts have it. Throws what is wrong with them. */
+/**
+ * A name for a new CA. Several of them are trusted while they overlap, and selfsigned offers no key ids by which clients could
+ * tell those of one name apart.
+ */
+export function authorityName(): string {
+  return `gpugate CA ${randomBytes(8).toString('hex')}`;
+}
+
+/**
+ * A CA of ours as the two texts have it. Throws what is wrong with them. One of another maker can't sign: its name would be written
+ * anew into the certificate, perhaps in another encoding, and Go compares the bytes of names (crypto/x509, CertPool).
+ */
 export function readAuthority(certificate: string, key: string): Authority | undefined {
   if (certificate === '' && key === '') return undefined;
   const x509 = parsed(() => new X509Certificate(certificate), KEYS.authority, 'not a PEM certificate');
   const privateKey = parsed(() => createPrivateKey(key), KEYS.authorityKey, 'not a PEM private key');
   if (!x509.ca) throw new Error(`${KEYS.authority}: not the certificate of a CA`);
   if (!x509.checkPrivateKey(privateKey)) throw new Error(`${KEYS.authorityKey}: not the key of ${KEYS.authority}`);
-  if (privateKey.asymmetricKeyType !== 'ec') throw new Error(`${KEYS.authorityKey}: not a key of ECDSA`);
+  if (!/^CN=gpugate CA [0-9a-f]{16}$/.test(x509.subject))
+    throw new Error(`${KEYS.authority}: not a CA that gpugate made`);
   return { certificate, key, x509 };
 }
 

@@ -1,17 +1,15 @@
-import { type Content, KEYS, readAuthority } from './content.ts';
+import { authorityName, type Content, KEYS, readAuthority } from './content.ts';
 import { parsePair } from './pair.ts';
 import type { Plan } from './plan.ts';
 import { makeAuthority, makeLeaf, type Signed } from './sign.ts';
 import type { Terms } from './terms.ts';
-
-const CA_NAME = 'gpugate CA';
 
 /** Makes what a plan asks for. */
 export async function carryOut(plan: Plan, terms: Terms, now: Date): Promise<Content> {
   const authority =
     plan.authority === 'make'
       ? authorityOf(
-          await makeAuthority(CA_NAME, {
+          await makeAuthority(authorityName(), {
             notBefore: plan.notBefore,
             notAfter: new Date(now.getTime() + terms.authorityMs),
           }),

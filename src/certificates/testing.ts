@@ -1,4 +1,4 @@
-import { type Authority, type Content, readAuthority } from './content.ts';
+import { type Authority, authorityName, type Content, readAuthority } from './content.ts';
 import { type Pair, parsePair } from './pair.ts';
 import { makeAuthority, makeLeaf } from './sign.ts';
 
@@ -14,7 +14,7 @@ export const NAMES = ['gpugate', 'gpugate.gpugate', 'gpugate.gpugate.svc'];
 
 /** A CA that holds from one day to another, counted from now. */
 export async function authority(from: number, to: number): Promise<Authority> {
-  const { certificate, key } = await makeAuthority('gpugate CA', { notBefore: inDays(from), notAfter: inDays(to) });
+  const { certificate, key } = await makeAuthority(authorityName(), { notBefore: inDays(from), notAfter: inDays(to) });
   return readAuthority(certificate, key) as Authority;
 }
 

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { type Target, webhookConfigurations } from '../../src/registration/configurations.ts';
 import { admissionConfiguration } from '../cluster/admission-configuration.ts';
 import { type Api, apiOf } from '../cluster/api.ts';
-import { type ClientAuthority, clientAuthority, clientCertificate } from '../cluster/client-certificates.ts';
+import { type Credential, clientAuthority, clientCertificate } from '../cluster/client-certificates.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
 import { addNamespaces, DEMO_POLICIES, type Gpugate, startGpugate } from '../cluster/gpugate.ts';
 import { mustKubectl } from '../cluster/kubectl.ts';
@@ -22,7 +22,7 @@ const JUDGED = '"gpugate.dev/policy":"notebooks';
 
 describe('gpugate serve --client-ca before a real API server', () => {
   let dir: string;
-  let authority: ClientAuthority;
+  let authority: Credential;
   let plane: ControlPlane;
   let gpugate: Gpugate;
   let port: number;

@@ -33,9 +33,6 @@ describe('development certificates', () => {
     expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
     expect(leaf.verify(ca.publicKey)).toBe(true);
     expect(leaf.serialNumber).not.toBe(ca.serialNumber);
-    // By the key ids, and not by the name alone, as several CAs of one name would need.
-    expect(leaf.checkIssued(ca)).toBe(true);
-    expect(leaf.checkIssued(new X509Certificate((await issue(new Date())).ca))).toBe(false);
     for (const name of ['localhost', 'gpugate', 'gpugate.gpugate', 'gpugate.gpugate.svc', 'host.docker.internal']) {
       expect(leaf.checkHost(name), name).toBe(name);
     }

@@ -6,18 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type ClientAuthority,
-  type Credential,
-  clientAuthority,
-  clientCertificate,
-} from '../cluster/client-certificates.ts';
+import { type Credential, clientAuthority, clientCertificate } from '../cluster/client-certificates.ts';
 import { client } from './client.ts';
 import { gpugate, serve } from './gpugate.ts';
 import { type Server, startServer } from './server.ts';
 
-let trusted: ClientAuthority;
-let other: ClientAuthority;
+let trusted: Credential;
+let other: Credential;
 let apiServer: Credential;
 beforeAll(async () => {
   [trusted, other] = await Promise.all([clientAuthority(), clientAuthority()]);
