@@ -104,6 +104,11 @@ const edit = (change: Record<string, string>, more: object = {}) => {
   const before = api.objects.get(SECRET);
   if (before) api.put(SECRET, { ...before, ...more, data: { ...data(), ...change } });
 };
+/** Asks for a new CA. */
+const ask = () => {
+  const metadata = api.objects.get(SECRET)?.metadata;
+  edit({}, { metadata: { ...metadata, annotations: { ...metadata?.annotations, 'gpugate.dev/renew': 'ca' } } });
+};
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('certificates in a Secret', () => {
@@ -234,7 +239,7 @@ describe('a new CA', () => {
     const { pairs } = await start(10_000);
     await until(areReady);
     const old = held('ca.crt');
-    edit({}, { metadata: { ...api.objects.get(SECRET)?.metadata, annotations: { 'gpugate.dev/renew': 'ca' } } });
+    ask();
     await until(() => held('ca.crt') !== old);
     const next = held('ca.crt');
     expect(held('ca-bundle.crt')).toBe(next + old);
@@ -254,7 +259,7 @@ describe('a new CA', () => {
     const { pairs } = await start(60_000);
     await until(areReady);
     const old = held('ca.crt');
-    edit({}, { metadata: { ...api.objects.get(SECRET)?.metadata, annotations: { 'gpugate.dev/renew': 'ca' } } });
+    ask();
     await until(() => pairs.at(-1)?.leaf.verify(new X509Certificate(old).publicKey) === false);
     edit({ 'ca-bundle.crt': data()['ca.crt'] ?? '' });
     await until(() => isPublished() && held('ca-bundle.crt') === held('ca.crt'));
@@ -270,7 +275,7 @@ describe('a new CA', () => {
     await until(areReady);
     const old = held('ca.crt');
     api.refuse = (method, path) => method === 'PATCH' && path === VALIDATING;
-    edit({}, { metadata: { ...api.objects.get(SECRET)?.metadata, annotations: { 'gpugate.dev/renew': 'ca' } } });
+    ask();
     await until(() => held('ca.crt') !== old && bundles()[0]?.includes(held('ca.crt')) === true);
     await until(() => lines.some(({ reason }) => /database space exceeded/.test(String(reason))));
     expect(pairs.at(-1)?.leaf.verify(new X509Certificate(old).publicKey)).toBe(true);
@@ -307,8 +312,7 @@ describe('replicas, one of which sees the cluster as it was 300 ms ago', () => {
     api.onPut = (path) => check(`after a write of ${path}`);
     const cas = new Set<string>();
     for (let round = 0; cas.size < 4; round += 1) {
-      const annotations = { 'gpugate.dev/renew': 'ca' };
-      edit({}, { metadata: { ...api.objects.get(SECRET)?.metadata, annotations } });
+      ask();
       cas.add(held('ca.crt'));
       await new Promise((resolve) => setTimeout(resolve, 700));
       if (round % 4 === 1) edit({ 'tls.key': base64('nonsense') });
