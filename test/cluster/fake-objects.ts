@@ -43,20 +43,24 @@ export class FakeObjects {
 
   /** The project's own client for it, by way of another port if one is given. */
   async client(port = this.port): Promise<ApiClient> {
-    const server = `http://127.0.0.1:${port}`;
+    const dir = await mkdtemp(join(tmpdir(), 'gpugate-api-'));
+    try {
+      return await connect(await this.kubeconfig(dir, port));
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  }
+
+  /** Writes a kubeconfig into a directory; its path. */
+  async kubeconfig(dir: string, port = this.port): Promise<string> {
     const config = {
-      clusters: [{ name: 'a', cluster: { server, 'insecure-skip-tls-verify': true } }],
+      clusters: [{ name: 'a', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
       users: [{ name: 'a', user: { token: 'a-token' } }],
       contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
       'current-context': 'a',
     };
-    const dir = await mkdtemp(join(tmpdir(), 'gpugate-api-'));
-    try {
-      await writeFile(join(dir, 'kubeconfig'), JSON.stringify(config));
-      return await connect(join(dir, 'kubeconfig'));
-    } finally {
-      await rm(dir, { recursive: true });
-    }
+    await writeFile(join(dir, 'kubeconfig'), JSON.stringify(config));
+    return join(dir, 'kubeconfig');
   }
 
   async stop(): Promise<void> {

@@ -7,7 +7,7 @@ import { webhookConfigurations } from '../../src/registration/configurations.ts'
 import { type Api, apiOf } from '../cluster/api.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
 import { balancer, type TcpProxy } from '../cluster/proxies.ts';
-import { type Ports, type Replica, startReplica, until } from './certificates/replica.ts';
+import { type Ports, type Replica, startReplica, until } from '../cluster/replica.ts';
 import { container, pod } from './governed.ts';
 
 const LIFE_SECONDS = Number(process.env.GPUGATE_CERT_LIFE ?? 10);

@@ -1,4 +1,7 @@
 import { X509Certificate } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -11,9 +14,10 @@ import type { Pair } from '../../src/certificates/pair.ts';
 import { termsFor } from '../../src/certificates/terms.ts';
 import { FakeObjects } from '../cluster/fake-objects.ts';
 import { lagging } from '../cluster/proxies.ts';
+import { startReplica } from '../cluster/replica.ts';
 
 const SECRETS = '/api/v1/namespaces/gpugate/secrets';
-const SECRET = `${SECRETS}/certificates`;
+const SECRET = `${SECRETS}/gpugate-certificates`;
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
 const MUTATING = `${ADMISSION}/mutatingwebhookconfigurations/gpugate`;
 const VALIDATING = `${ADMISSION}/validatingwebhookconfigurations/gpugate`;
@@ -53,7 +57,7 @@ async function start(lifeMs = 60_000, port?: number, onServed?: () => void): Pro
   const registry = new Registry();
   const kept = keepCertificates({
     client: await api.client(port),
-    secret: { namespace: 'gpugate', name: 'certificates' },
+    secret: { namespace: 'gpugate', name: 'gpugate-certificates' },
     configurations: 'gpugate',
     names: ['gpugate.gpugate.svc'],
     terms: termsFor(lifeMs),
@@ -163,7 +167,7 @@ describe('certificates in a Secret', () => {
 
   it('fill an empty Secret that was made beforehand, and leave its own keys and labels', async () => {
     api.put(SECRET, {
-      metadata: { name: 'certificates', labels: { team: 'gpu' } },
+      metadata: { name: 'gpugate-certificates', labels: { team: 'gpu' } },
       type: 'Opaque',
       data: { note: 'aGk=' },
     });
@@ -399,5 +403,30 @@ describe('readiness', () => {
     register();
     await until(() => lines.some(({ msg }) => msg === 'certificates cannot be kept up'));
     expect(kept.problem()).toBeUndefined();
+  });
+});
+
+describe('gpugate serve --cert-secret', () => {
+  it('listens though the API server is away, live but not ready, and gets its certificate when it is back', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'gpugate-'));
+    register();
+    api.refuse = () => true;
+    const replica = await startReplica({ dir, kubeconfig: await api.kubeconfig(dir) }, 'one', []);
+    const get = async (path: string) => {
+      const reply = await fetch(`${replica.metricsUrl}${path}`);
+      return { status: reply.status, text: await reply.text() };
+    };
+    await until(() => replica.log().some(({ msg }) => msg === 'listening'));
+    expect((await get('/livez')).status).toBe(200);
+    const { status, text } = await get('/readyz');
+    expect(status).toBe(503);
+    expect(text).toContain('[-] certificates: ');
+    expect(text).toContain('[+] handshake');
+
+    api.refuse = undefined;
+    while (!(await get('/readyz')).text.includes('[+] certificates'));
+    expect(await replica.handshake(held('ca.crt'))).toMatchObject({ trusted: true });
+    await replica.stop();
+    await rm(dir, { recursive: true });
   });
 });

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { type Component, startComponent } from '../../cluster/component.ts';
-import type { ControlPlane } from '../../cluster/controlplane.ts';
-import { freePorts } from '../../cluster/ports.ts';
+import { type Component, startComponent } from './component.ts';
+import type { ControlPlane } from './controlplane.ts';
+import { freePorts } from './ports.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Of the webhook, and of metrics and health. */
 export type Ports = readonly [number, number];
