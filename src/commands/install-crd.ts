@@ -9,10 +9,10 @@ const NAME = `${PLURAL}.${GROUP}`;
 /** `gpugate install-crd`: what the chart runs before an upgrade, since Helm leaves the files of `crds/` as they were first installed. */
 export function configure(command: Command): void {
   addConnectionFlags(command)
-    .addHelpText(
-      'after',
-      '\nGpuPolicies that are there stay. It is the resource that this version of gpugate was built with.',
+    .description(
+      'Adds the GpuPolicy resource that this gpugate was built with to a cluster, or brings it up to date. GpuPolicies that are there stay.',
     )
+    .addHelpText('after', '\nExamples:\n  gpugate install-crd\n  gpugate install-crd --context staging')
     .action((options: ConnectionFlags) => withCluster(options, installCrd));
 }
 

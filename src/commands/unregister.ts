@@ -14,8 +14,14 @@ const SETTLE_MS = 2000;
 /** `gpugate unregister`: what the chart runs before it takes the replicas away. */
 export function configure(command: Command): void {
   addConnectionFlags(command)
+    .description(
+      'Removes both webhook configurations from a cluster: from then on no pod is judged or changed. One that is not there is no error.',
+    )
     .option('--webhook-configurations <name>', 'the name of both, as `serve` is given it', NAME)
-    .addHelpText('after', '\nFrom then on no pod is judged or changed. A configuration that is not there is no error.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gpugate unregister --context staging\n  gpugate unregister --webhook-configurations gpugate-canary',
+    )
     .action((options: Options) => withCluster(options, (client, signal) => unregister(client, options, signal)));
 }
 

@@ -44,7 +44,7 @@ const OFFLINE: Readonly<Record<string, { readonly args: readonly string[]; reado
   completion: { args: ['bash'], code: 0 },
   version: { args: [], code: 0 },
 };
-const NETWORK = ['serve', 'explain', 'audit', 'doctor'];
+const NETWORK = ['serve', 'explain', 'audit', 'doctor', 'install-crd', 'unregister'];
 const verbs = commands.filter(({ words }) => words.length === 1).map(({ words: [verb = ''] }) => verb);
 const offline = verbs.filter((verb) => !NETWORK.includes(verb));
 
