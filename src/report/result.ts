@@ -59,7 +59,7 @@ export interface ReportedObject {
   readonly warnings: readonly string[];
   /** The text of the denial, as kubectl would show it. */
   readonly message?: string;
-  /** The JSON Patch of the webhook (`changed`), or what it would be (`announced`). */
+  /** As a JSON Patch: the changes of the webhook (`changed`), or those that it announces. Of a file it is what the file needs. */
   readonly patch?: readonly PatchOperation[];
   /** The same as hunks of a unified diff, of the file where the object stands in one. */
   readonly diff?: string;

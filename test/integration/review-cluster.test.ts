@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import type { Report } from '../../src/report/result.ts';
+import { freePorts } from '../cluster/ports.ts';
 import { gpugate } from './gpugate.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -27,9 +28,10 @@ async function withServer<T>(answer: RequestListener, use: (kubeconfig: string) 
   const server: Server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+  const [nobody] = await freePorts(1);
   const config = {
     clusters: [
-      { name: 'gone', cluster: { server: 'http://127.0.0.1:1' } },
+      { name: 'gone', cluster: { server: `http://127.0.0.1:${nobody}`, 'insecure-skip-tls-verify': true } },
       { name: 'here', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } },
     ],
     users: [{ name: 'u', user: {} }],

@@ -393,7 +393,7 @@ spec:
 
     const { code, stdout, stderr } = await review(['request.yaml', '--fix']);
     expect(await readFile(file, 'utf8')).toBe(fixed);
-    expect(stderr).toBe('gpugate: request.yaml: fixed\n');
+    expect(stderr).toBe('gpugate: request.yaml: GPU004 written\n');
     expect(stdout).toContain('GPU002');
     expect(stdout, 'what was fixed is not told any more').not.toContain('GPU004');
     expect(code, 'half a GPU is left').toBe(1);

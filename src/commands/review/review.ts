@@ -85,7 +85,10 @@ async function reviewFile(
     if (options.dryRun) printer.diff(fileDiff(shown, text, fixed));
     else {
       await writeOutput(file, fixed);
-      printer.say(`${shown}: fixed`);
+      const codes = options.fix ? [...new Set(first.fixes.map(({ code }) => code))] : [];
+      printer.say(
+        `${shown}: ${[...codes, ...(options.fixPolicy ? ['what the policy changes'] : [])].join(', ')} written`,
+      );
     }
   }
   const left = options.dryRun ? text : fixed;
