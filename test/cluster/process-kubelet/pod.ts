@@ -133,7 +133,8 @@ async function startContainer(
     ...(container.command ?? image.entrypoint),
     ...(container.args ?? (container.command ? [] : image.cmd)),
   ].map((word) => onOwnAddress(expanded(word, env), address));
-  const command = await rootFor(container, image, dir, join(podDir, 'volumes'), run);
+  const user = container.securityContext?.runAsUser ?? pod.spec?.securityContext?.runAsUser ?? image.user;
+  const command = await rootFor({ container, user, image, dir, volumes: join(podDir, 'volumes'), run });
   const own = { ...env, GPUGATE_HOST: onOwnAddress(env.GPUGATE_HOST ?? '', address) };
   return runContainer({ container, command, env: own, address, dir, restart });
 }

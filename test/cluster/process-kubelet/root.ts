@@ -9,21 +9,27 @@ export interface Command {
   readonly args: readonly string[];
 }
 
+export interface RootOptions {
+  readonly container: V1Container;
+  readonly user: number;
+  readonly image: Image;
+  /** The root is made in here. */
+  readonly dir: string;
+  /** Folder with the pod's volumes by name. */
+  readonly volumes: string;
+  /** The program with its arguments. */
+  readonly run: readonly string[];
+}
+
 const NODE = process.execPath;
 
 /**
  * A root folder for one container: the image's files, this machine's libraries and Node, and the container's volumes at their
  * real paths, all in a mount namespace of its own and read-only where the container says so. The program runs as the
- * image's user, without capabilities. What a container engine does beyond that (cgroups, namespaces of processes and
+ * given user, without capabilities. What a container engine does beyond that (cgroups, namespaces of processes and
  * network, seccomp) is left out. Needs root and Linux.
  */
-export async function rootFor(
-  container: V1Container,
-  image: Image,
-  dir: string,
-  volumes: string,
-  run: readonly string[],
-): Promise<Command> {
+export async function rootFor({ container, user, image, dir, volumes, run }: RootOptions): Promise<Command> {
   const root = join(dir, 'root');
   for (const folder of ['usr', 'proc', 'dev', 'tmp', 'gpugate']) await mkdir(join(root, folder), { recursive: true });
   for (const name of ['bin', 'lib', 'lib64']) await symlink(join('usr', name), join(root, name)).catch(() => {});
@@ -38,7 +44,6 @@ export async function rootFor(
     await mkdir(join(root, mountPath), { recursive: true });
     mounts.push({ from: join(volumes, name, subPath), to: mountPath, readOnly });
   }
-  const user = container.securityContext?.runAsUser ?? image.user;
   const script = [
     'set -e',
     `mount --bind ${quoted(root)} ${quoted(root)}`,
