@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type ConnectionOptions, connect } from 'node:tls';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import type { Handshake } from '../doctor/input.ts';
 
 const TIMEOUT_MS = 5000;
@@ -19,16 +19,22 @@ export function handshakeWith({ host, port, name, caBundle }: At): Promise<Hands
     const options: ConnectionOptions = {
       host,
       port,
-      ca: Buffer.from(caBundle, 'base64'),
+      ...(caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') }),
       // Looked at instead of refused, so that the leaf is seen in any case.
       rejectUnauthorized: false,
       ...(isIP(name) === 0 ? { servername: name } : {}),
     };
     const settle = (handshake: Omit<Handshake, 'address'>) => {
-      socket.destroy();
+      socket?.destroy();
       resolve({ address, ...handshake });
     };
-    const socket = connect(options);
+    let socket: TLSSocket | undefined;
+    try {
+      socket = connect(options);
+    } catch (error) {
+      // The caBundle is no certificate.
+      return settle({ problem: (error as Error).message });
+    }
     socket.setTimeout(TIMEOUT_MS, () => settle({ problem: `no answer within ${TIMEOUT_MS / 1000} s` }));
     socket.on('error', (error) => settle({ problem: error.message }));
     socket.on('secureConnect', () => {
