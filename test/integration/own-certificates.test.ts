@@ -11,6 +11,7 @@ import { issue } from '../../src/certificates/issue.ts';
 import { type Kept, keepCertificates } from '../../src/certificates/keep.ts';
 import { certificateMetrics } from '../../src/certificates/metrics.ts';
 import type { Pair } from '../../src/certificates/pair.ts';
+import { makeAuthority, makeLeaf } from '../../src/certificates/sign.ts';
 import { termsFor } from '../../src/certificates/terms.ts';
 import { FakeObjects } from '../cluster/fake-objects.ts';
 import { lagging } from '../cluster/proxies.ts';
@@ -134,6 +135,7 @@ describe('certificates in a Secret', () => {
     await until(areReady);
     expect(one.pairs.at(-1)?.certificate).toBe(held('tls.crt'));
     expect(two.pairs.at(-1)?.certificate).toBe(held('tls.crt'));
+    expect(lines.filter(({ msg }) => msg === 'certificates cannot be kept up')).toEqual([]);
   });
 
   it('are published in nothing else than caBundle', async () => {
@@ -220,6 +222,7 @@ describe('certificates in a Secret', () => {
       await until(() => JSON.stringify(data()) === JSON.stringify(before));
     }
     expect(areReady()).toBe(true);
+    expect(lines.filter(({ msg }) => msg === 'certificates cannot be kept up')).toEqual([]);
   });
 
   it('never reach the log with their keys', async () => {
@@ -289,6 +292,36 @@ describe('a new CA', () => {
     api.refuse = undefined;
     await until(isPublished);
     await until(() => pairs.at(-1)?.leaf.verify(new X509Certificate(held('ca.crt')).publicKey) === true);
+  });
+});
+
+describe('a Secret of a backup', () => {
+  it('is taken over once its CA is published, and until then what was served is', async () => {
+    register();
+    const { pairs } = await start(10_000);
+    await until(areReady);
+    const old = new X509Certificate(held('ca.crt'));
+    const validity = { notBefore: new Date(Date.now() - DAY), notAfter: new Date(Date.now() + DAY) };
+    const authority = await makeAuthority('gpugate CA 0123456789abcdef', validity);
+    const leaf = await makeLeaf(authority, { dns: ['gpugate.gpugate.svc'] }, validity);
+    const ca = new X509Certificate(authority.certificate);
+
+    api.refuse = (method, path) => method === 'PATCH' && path === VALIDATING;
+    edit({
+      'ca.crt': base64(authority.certificate),
+      'ca.key': base64(authority.key),
+      'tls.crt': base64(leaf.certificate),
+      'tls.key': base64(leaf.key),
+      'ca-bundle.crt': base64(authority.certificate),
+    });
+    await until(() => readCertificates(bundles()[0] ?? '').some((each) => each.raw.equals(ca.raw)));
+    await until(() => lines.some(({ reason }) => /database space exceeded/.test(String(reason))));
+    expect(readCertificates(held('ca-bundle.crt')).map(({ subject }) => subject)).toEqual([ca.subject, old.subject]);
+    expect(pairs.at(-1)?.leaf.verify(old.publicKey)).toBe(true);
+
+    api.refuse = undefined;
+    await until(() => pairs.at(-1)?.leaf.verify(ca.publicKey) === true);
+    expect(isPublished()).toBe(true);
   });
 });
 
