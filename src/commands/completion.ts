@@ -12,9 +12,9 @@ export function configure(command: Command): void {
       'after',
       `
 Examples:
-  source <(gpugate completion bash)                                       in ~/.bashrc
-  source <(gpugate completion zsh)                                        in ~/.zshrc, after compinit
-  gpugate completion fish > ~/.config/fish/completions/gpugate.fish       once`,
+  gpugate completion bash > ~/.local/share/bash-completion/completions/gpugate
+  gpugate completion zsh > "\${fpath[1]}/_gpugate"
+  gpugate completion fish > ~/.config/fish/completions/gpugate.fish`,
     )
     .action(async (shell: keyof typeof COMPLETION_SCRIPTS) => {
       process.stdout.write(COMPLETION_SCRIPTS[shell](placesOf(await wholeProgram())));

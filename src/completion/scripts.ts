@@ -41,7 +41,7 @@ function bash(places: readonly Place[]): string {
     const names = [...place.commands.map(({ name }) => name), ...place.values];
     return `    '${place.words}') words='${names.join(' ')}'; flags='${flagsOf(place).join(' ')}' ;;`;
   });
-  return `# bash completion for gpugate. Load it with: source <(gpugate completion bash)
+  return `# bash completion for gpugate, to be sourced or kept where bash-completion looks for it.
 _gpugate() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} at='' words='' flags='' i
   COMPREPLY=()
@@ -80,7 +80,7 @@ function zsh(places: readonly Place[]): string {
     return `    '${place.words}') names=(${names}); flags=(${described(flags)}); files=${place.takesFiles ? 1 : 0} ;;`;
   });
   return `#compdef gpugate
-# zsh completion for gpugate. Load it with: source <(gpugate completion zsh), after compinit.
+# zsh completion for gpugate, to be kept as _gpugate in a folder of fpath, or sourced after compinit.
 _gpugate() {
   local at='' word files=0
   local -a names flags
@@ -120,7 +120,7 @@ function fish(places: readonly Place[]): string {
       }),
     ];
   });
-  return `# fish completion for gpugate. Load it with: gpugate completion fish | source
+  return `# fish completion for gpugate, to be kept as gpugate.fish in a folder of completions, or sourced.
 function __gpugate_at
     set -l at ''
     for word in (commandline -opc)[2..-1]

@@ -26,6 +26,11 @@ describe('the bundle', () => {
     expect(await node([main, 'version'])).toMatchObject({ code: 0, stdout: expect.stringContaining(version) });
   });
 
+  it('explains a rule without the pages beside it', async () => {
+    const page = await readFile(new URL('../../docs/rules/GPU002.md', import.meta.url), 'utf8');
+    expect(await node([main, 'rules', 'explain', 'GPU002'])).toEqual({ code: 0, stdout: page, stderr: '' });
+  });
+
   it('makes certificates, becomes ready and answers a review', async () => {
     const served = await serve([], {}, main);
     const requests = client(served.port, served.ca);

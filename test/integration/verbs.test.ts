@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -94,6 +95,54 @@ it('an unknown verb is wrong use, and the nearest one is named', async () => {
   const { code, stderr } = await gpugate(['rulse']);
   expect(code).toBe(2);
   expect(stderr).toContain('(Did you mean rules?)');
+});
+
+/** Ways to call a verb with a file that can't be read, and every verb that asks a cluster. */
+const UNREADABLE = [
+  ['review', '/no/such'],
+  ['review', here('../scenarios'), '--policies', '/no/such'],
+  ['test', '/no/such'],
+  ['test', 'init', '/no/such'],
+  ['manifests', '--cert-dir', '/no/such'],
+  ['manifests', '--no-ca', '--templates', '/no/such'],
+];
+const ASKING = [
+  ['review', here('../scenarios/whole-gpu-becomes-a-slice/input.yaml'), '--cluster'],
+  ['audit'],
+  ['explain', 'train'],
+  ['doctor'],
+  ['install-crd'],
+  ['unregister'],
+];
+
+describe('exit codes are the same for every verb', () => {
+  it.each(UNREADABLE.map((args) => [args.join(' '), args] as const))('3: %s', async (_name, args) => {
+    expect(await gpugate(args)).toMatchObject({ code: 3, stderr: expect.stringMatching(/^gpugate: .*\/no\/such/) });
+  });
+
+  it.each(ASKING.map((args) => [args[0], args] as const))(
+    '4: %s of a cluster that is not there',
+    async (_name, args) => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      await new Promise((resolve) => server.close(resolve));
+      const file = join(await mkdtemp(join(tmpdir(), 'gpugate-nowhere-')), 'kubeconfig');
+      await writeFile(file, kubeconfigOf(port));
+      const { code, stderr } = await gpugate([...args, '--kubeconfig', file]);
+      await rm(dirname(file), { recursive: true });
+      expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(/^gpugate: .*cluster.*ECONNREFUSED/) });
+    },
+  );
+
+  function kubeconfigOf(port: number): string {
+    return JSON.stringify({
+      clusters: [{ name: 'a', cluster: { server: `https://127.0.0.1:${port}` } }],
+      users: [{ name: 'a', user: {} }],
+      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+      'current-context': 'a',
+    });
+  }
 });
 
 it('the output that nobody reads any more ends it without a word', async () => {
