@@ -161,6 +161,17 @@ it('what stands at an anchor is not edited, since other places share it', () => 
   expect(diff).toContain('+  nvidia.com/mig-1g.10gb: 1');
 });
 
+it('what would not read back as the object with the patch is not written', () => {
+  // Without its last line `a:` would be null, not empty.
+  const { source, object } = manifestOf(`${HEAD}a:\n  b: 1\n  c: 2\n`);
+  const { splices, diff } = edit(source, object, [
+    { op: 'remove', path: '/a/b' },
+    { op: 'remove', path: '/a/c' },
+  ]);
+  expect(splices).toBeUndefined();
+  expect(diff).toContain('+a: {}');
+});
+
 it('a hunk has the line numbers of the file', () => {
   const text = `# one\n---\n# three\n${HEAD}a: 1\n`;
   const { source, object } = manifestOf(text);

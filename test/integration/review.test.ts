@@ -316,6 +316,16 @@ ${WHOLE}`;
     expect(stdout).toMatch(/^<stdin>:12:1: Pod default\/half would be denied/m);
   });
 
+  it('a workload whose pods only have their requests set is clean, as at the API server', async () => {
+    const template = {
+      spec: { containers: [{ name: 'c', image: 'x', resources: { limits: { 'nvidia.com/gpu': 1 } } }] },
+    };
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a' }, spec: { template } };
+    const input = JSON.stringify(deployment);
+    const { stdout } = await review(['-', '--namespace-label', 'gpugate.dev/mode=enforce'], { input });
+    expect(stdout).toBe('1 object: 1 clean\n');
+  });
+
   it('namespaces that the webhook leaves out are left out', async () => {
     const { code, stdout } = await review(['half.yaml', '-n', 'kube-system']);
     expect(code).toBe(0);
