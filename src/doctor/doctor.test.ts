@@ -159,6 +159,32 @@ describe('the Service', () => {
   );
 });
 
+describe('policies', () => {
+  const spec = { sharing: 'exclusive' };
+  const document = { apiVersion: 'gpugate.dev/v1alpha1', kind: 'GpuPolicy', metadata: { name: 'p' }, spec } as const;
+  const set: PolicySet = new Map([['p', gpuPolicySchema.parse(document)]]);
+  const ready = (status: string) => ({ conditions: [{ type: 'Ready', status, message: 'spec.new: unknown' }] });
+  const told = (status: object | undefined, mark: DoctorMark) => {
+    const object: object = { metadata: { name: 'p', generation: 2 }, ...(status ? { status } : {}) };
+    return said(inputOf({ policies: { state: 'read', value: { set, objects: [object] } } }), 'policies', mark);
+  };
+
+  it('that a gpugate has taken in are well', () => {
+    expect(told({ observedGeneration: 2, ...ready('True') }, 'ok')).toEqual([
+      '1 policy is understood and looked at by gpugate',
+    ]);
+  });
+
+  it.each<[string, object | undefined]>([
+    ['GpuPolicy p has no status: no gpugate has looked at it', undefined],
+    ['GpuPolicy p was changed, and no gpugate has looked at it since', { observedGeneration: 1, ...ready('True') }],
+    [
+      'this gpugate understands GpuPolicy p, and the one that runs does not: spec.new: unknown',
+      { observedGeneration: 2, ...ready('False') },
+    ],
+  ])('%s', (text, status) => expect(told(status, 'problem')).toEqual([text]));
+});
+
 describe('dry runs', () => {
   const probe = (name: Probe['name']): Probe => ({ name, path: '/', object: {}, namespace: 'team-a' });
   const refused = (message: string, status = 403): Tried => ({ outcome: 'refused', status, message });

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../cluster/store.ts';
 import { takeCensus } from '../policy/census.ts';
+import type { PolicySet } from '../policy/resolve.ts';
 import type { PolicyStatus } from '../policy/status.ts';
 import { isBroken } from '../policy/stored.ts';
 import type { DoctorInput } from './input.ts';
@@ -24,7 +25,7 @@ export function policies({ policies: read, namespaces, excludedNamespaces }: Doc
       ),
     );
   }
-  said.push(...objects.flatMap(behind));
+  said.push(...objects.flatMap((object) => behind(object, set)));
   if (namespaces.state !== 'read') said.push(unknown('namespaces may not be listed by you'));
   else {
     const { missing, problems } = takeCensus(set, namespaces.value, excludedNamespaces);
@@ -50,7 +51,7 @@ export function policies({ policies: read, namespaces, excludedNamespaces }: Doc
 }
 
 /** What gpugate writes into the status tells whether a replica that runs has seen the policy, and this version of it. */
-function behind(object: KubernetesObject): readonly Said[] {
+function behind(object: KubernetesObject, set: PolicySet): readonly Said[] {
   const { metadata, status = {} } = object as KubernetesObject & {
     metadata: { generation?: number };
     status?: PolicyStatus;
@@ -67,6 +68,11 @@ function behind(object: KubernetesObject): readonly Said[] {
   }
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
     return [problem(`GpuPolicy ${metadata.name} was changed, and no gpugate has looked at it since`, next)];
+  }
+  const own = set.get(String(metadata.name));
+  if (ready.status !== 'True' && own && !isBroken(own)) {
+    const text = `this gpugate understands GpuPolicy ${metadata.name}, and the one that runs does not: ${ready.message}`;
+    return [problem(text, next)];
   }
   return [];
 }
