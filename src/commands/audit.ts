@@ -3,7 +3,7 @@ import type { Audit } from '../audit/result.ts';
 import { COLOURS, type ColourMode, isColoured } from '../report/colour.ts';
 import { addClusterFlags, type ClusterFlags, withCluster } from './cluster-flags.ts';
 import { EXIT } from './exit.ts';
-import { type Output, outputArgument, writeOutput } from './output.ts';
+import { type Output, outputOption, writeOutput } from './output.ts';
 import { openTemplateKinds } from './templates.ts';
 import { VERSION } from './version.ts';
 
@@ -27,11 +27,7 @@ export function configure(command: Command): void {
   command
     .option('-n, --namespace <name>', 'only this namespace')
     .option('-A, --all-namespaces', 'every namespace, which is the default')
-    .addOption(
-      new Option('-o, --output <format[=file]>', `${FORMATS.join(', ')}; may be repeated (default "text")`).argParser(
-        outputArgument(FORMATS),
-      ),
-    )
+    .addOption(outputOption(FORMATS, 'how to print what was found'))
     .option('--exclude <namespace>', 'as `manifests` was given it; may be repeated', excluded, [])
     .option('--templates <file>', 'further kinds that hold pod templates, as `serve` takes them')
     .option('--warnings-as-errors', 'end with 1 on warnings, too')

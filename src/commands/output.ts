@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { EXIT, failure } from './exit.ts';
 
 /** One output: a format, and the file that it goes to; standard output without one. */
@@ -8,8 +8,14 @@ export interface Output<Format extends string> {
   readonly file?: string;
 }
 
-/** For commander: reads `-o sarif=report.sarif -o text`. */
-export function outputArgument<Format extends string>(formats: readonly Format[]) {
+/** `-o FORMAT` and `-o FORMAT=FILE`, which may be repeated. The first format is what a verb prints without it. */
+export function outputOption<Format extends string>(formats: readonly Format[], about: string): Option {
+  const option = new Option('-o, --output <format[=file]>', `${about}; may be repeated (default "${formats[0]}")`);
+  // The choices are for help and completion; the parser takes a file beside each.
+  return option.choices(formats).argParser(outputParser(formats));
+}
+
+function outputParser<Format extends string>(formats: readonly Format[]) {
   return (text: string, before: readonly Output<Format>[] = []): readonly Output<Format>[] => {
     const [name = '', ...rest] = text.split('=');
     const format = formats.find((known) => known === name);

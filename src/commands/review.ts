@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COLOURS, type ColourMode } from '../report/colour.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { EXIT, failure } from './exit.ts';
-import { outputArgument } from './output.ts';
+import { outputOption } from './output.ts';
 import { FORMATS, type Output } from './review/outputs.ts';
 
 /** What `gpugate review` was told. */
@@ -44,12 +44,7 @@ export function configure(command: Command): void {
     .option('--nodes <file>', 'Nodes')
     .option('--templates <file>', 'further kinds that hold pod templates, a YAML list as `serve` takes it')
     .option('--cluster', 'take policies, namespaces, nodes and quotas from the cluster; what files say counts more')
-    .addOption(
-      new Option(
-        '-o, --output <format[=file]>',
-        `how to print what was found: ${FORMATS.join(', ')}; may be repeated (default "text")`,
-      ).argParser(outputArgument(FORMATS)),
-    )
+    .addOption(outputOption(FORMATS, 'how to print what was found'))
     .option('--mutated', 'print the manifests as the webhook leaves them; what was found goes to standard error')
     .option('--fix', 'write what can be fixed without a guess into the files')
     .option('--fix-policy', 'write what the policies change into the files, too')

@@ -8,7 +8,7 @@ import type { Shared } from '../scenarios/open.ts';
 import { type Result, runScenario, scenarioFolders } from '../scenarios/run.ts';
 import { updated } from '../scenarios/write.ts';
 import { EXIT, failure } from './exit.ts';
-import { type Output, outputArgument, writeOutput } from './output.ts';
+import { type Output, outputOption, writeOutput } from './output.ts';
 import { orInput } from './sources.ts';
 import { configureInit } from './test-init.ts';
 
@@ -32,12 +32,7 @@ export function configure(command: Command): void {
     )
     .addArgument(new Argument('[folders...]', 'where to look for scenarios').default(['.'], 'the current folder'))
     .option('--run <regex>', 'only the scenarios whose path matches', regex)
-    .addOption(
-      new Option(
-        '-o, --output <format[=file]>',
-        `how to print the results: ${FORMATS.join(', ')}; may be repeated (default "table")`,
-      ).argParser(outputArgument(FORMATS)),
-    )
+    .addOption(outputOption(FORMATS, 'how to print the results'))
     .addOption(new Option('--color <when>', 'colour the table').choices([...COLOURS]).default('auto'))
     .option('--policies <path>', 'GpuPolicies, a file or a folder, for scenarios without policy.yaml')
     .option('--namespaces <file>', 'Namespaces, for scenarios without namespace.yaml')

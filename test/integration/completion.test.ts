@@ -46,6 +46,7 @@ const installed = SHELLS.filter(
 const TYPED: readonly (readonly [string, string])[] = [
   ['gpugate rul\tex\tGPU002', 'rules explain GPU002'],
   ['gpugate test -o ju\t', 'test -o junit'],
+  ['gpugate review -o sar\t', 'review -o sarif'],
   ['gpugate test --upd\t', 'test --update'],
   ['gpugate test only-th\t', 'test only-this-file.yaml'],
   ['gpugate test --nodes only-th\t', 'test --nodes only-this-file.yaml'],
