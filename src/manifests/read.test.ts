@@ -48,6 +48,11 @@ it('a template of Helm is told to be rendered first', () => {
   expect(read).toMatchObject({ unreadable: { line: 4, message: expect.stringContaining('helm template') } });
 });
 
+it('a template whose braces are YAML is told to be rendered first, too', () => {
+  const [read] = [...readManifests('a.yaml', 'apiVersion: v1\nkind: Pod\nspec:\n  gpu: {{ .Values.gpu }}\n')];
+  expect(read).toMatchObject({ unreadable: { line: 4, column: 9, message: expect.stringContaining('helm template') } });
+});
+
 it('aliases that multiply are an unreadable document, not a full memory', () => {
   const levels = Array.from({ length: 9 }, (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level},`.repeat(9)}]`);
   expect(kinds(`l0: &l0 [x]\n${levels.join('\n')}\napiVersion: v1\nkind: Pod\n`)).toEqual(['unreadable']);

@@ -1,4 +1,4 @@
-import { Composer, type Document, LineCounter, Parser } from 'yaml';
+import { Composer, type Document, isCollection, LineCounter, type Node, Parser, visit } from 'yaml';
 import { asArray, asObject, type JsonObject } from '../admission/pod.ts';
 import type { Notice } from '../report/result.ts';
 
@@ -37,7 +37,7 @@ export function* readManifests(file: string, text: string): Iterable<Read> {
   const parser = new Parser(lines.addNewLine);
   const composer = new Composer({ merge: true, prettyErrors: false });
   for (const document of composer.compose(parser.parse(text))) {
-    const [error] = document.errors;
+    const error = document.errors[0] ?? oddKey(document as Document.Parsed);
     if (error) {
       yield { unreadable: mistake(file, text, lines, error) };
       continue;
@@ -79,12 +79,26 @@ function typeOf({ apiVersion, kind }: JsonObject): { readonly apiVersion: string
   return { apiVersion: String(apiVersion ?? ''), kind: String(kind ?? '') };
 }
 
-function mistake(
-  file: string,
-  text: string,
-  lines: LineCounter,
-  { message, pos }: { readonly message: string; readonly pos: [number, number] },
-): Notice {
+/** A key that is a map itself, as `{{ .Values.gpu }}` is one to YAML: no object of Kubernetes has it. */
+function oddKey(document: Document.Parsed): Mistake | undefined {
+  let found: Node | undefined;
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isCollection(key)) return undefined;
+      found = key;
+      return visit.BREAK;
+    },
+  });
+  const [start = 0, end = start] = found?.range ?? [];
+  return found && { message: 'A key is a map or a list', pos: [start, end] };
+}
+
+interface Mistake {
+  readonly message: string;
+  readonly pos: [number, number];
+}
+
+function mistake(file: string, text: string, lines: LineCounter, { message, pos }: Mistake): Notice {
   const { line, col: column } = lines.linePos(pos[0]);
   const isTemplate = text.includes('{{');
   const hint = isTemplate ? '. It looks like a template of Helm: helm template CHART | gpugate review -' : '';
