@@ -1,9 +1,13 @@
+import sarifSchema from '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json' with { type: 'json' };
+import Ajv from 'ajv-draft-04';
+import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Audit } from '../audit/result.ts';
 import { auditText } from './audit-text.ts';
 import { asHtml } from './html.ts';
 import { asPolicyReports } from './policy-report.ts';
+import { asSarif } from './sarif.ts';
 
 const EVIL = '</script><img src=x onerror=alert(1)>"\'&';
 
@@ -110,6 +114,20 @@ describe('html', () => {
 
   it('has a row for every finding', () => {
     expect(page.match(/<tr class="(bad|odd)">/g)).toEqual(['<tr class="bad">', '<tr class="odd">']);
+  });
+});
+
+describe('sarif', () => {
+  it('of objects that stand in no file is valid by its published schema', () => {
+    const ajv = new Ajv.default({ strict: false, allErrors: true, unicodeRegExp: false });
+    addFormats.default(ajv);
+    const log = JSON.parse(asSarif(audit));
+    ajv.validate(sarifSchema, log);
+    expect(ajv.errors).toBeNull();
+    expect(log.runs[0].results.map(({ ruleId, level }: Record<string, string>) => [ruleId, level])).toEqual([
+      ['GPU151', 'error'],
+      ['GPU161', 'warning'],
+    ]);
   });
 });
 
