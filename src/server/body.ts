@@ -19,41 +19,76 @@ export interface Body {
   readonly tooLarge: boolean;
 }
 
-/** Reads a body of any length into bounded memory. Rejects only if the sender goes away. */
-export function readBody(stream: Readable): Promise<Body> {
-  return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
-    let length = 0;
-    // Listeners stay on a stream that is read to its end anyway: taking four away costs more than asking this.
-    let done = false;
+/** Larger than nearly every pod. */
+const LARGE = 64 * 1024;
 
-    const finish = () => {
-      if (done) return;
-      done = true;
-      const [only] = chunks;
-      resolve({
-        bytes: only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks),
-        tooLarge: length > BODY_LIMIT,
+/** Large bodies that are read at a time: the rest waits in its sockets, so that a crowd of them does not fill the memory. */
+export const LARGE_AT_ONCE = 8;
+
+/** Reads bodies of any length, and any number of them, into bounded memory. Rejects only if the sender goes away. */
+export function bodyReader(): (stream: Readable) => Promise<Body> {
+  let turns = LARGE_AT_ONCE;
+  const waiting: (() => void)[] = [];
+  const turn = (): Promise<void> | undefined => {
+    if (turns === 0) return new Promise((resolve) => waiting.push(resolve));
+    turns -= 1;
+    return undefined;
+  };
+  const giveBack = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else turns += 1;
+  };
+
+  return (stream) =>
+    new Promise((resolve, reject) => {
+      let chunks: Buffer[] = [];
+      let length = 0;
+      let hasTurn = false;
+      // Listeners stay on a stream that is read to its end anyway: taking four away costs more than asking this.
+      let done = false;
+
+      const end = () => {
+        done = true;
+        if (hasTurn) giveBack();
+      };
+      const finish = () => {
+        if (done) return;
+        end();
+        const [only] = chunks;
+        resolve({
+          bytes: only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks),
+          tooLarge: length > BODY_LIMIT,
+        });
+      };
+      const fail = (error: Error) => {
+        if (done) return;
+        end();
+        reject(error);
+      };
+      const takeTurn = async () => {
+        const later = turn();
+        if (later) {
+          stream.pause();
+          await later;
+          stream.resume();
+        }
+        if (done) giveBack();
+        else hasTurn = true;
+      };
+      stream.on('data', (chunk: Buffer) => {
+        if (done) return;
+        const before = length;
+        length += chunk.length;
+        if (length <= BODY_LIMIT) chunks.push(chunk);
+        else if (before <= BODY_LIMIT) chunks = [Buffer.concat([...chunks, chunk]).subarray(0, HEAD)];
+        if (length > DROP_LIMIT) finish();
+        else if (before <= LARGE && length > LARGE) takeTurn();
       });
-    };
-    const fail = (error: Error) => {
-      done = true;
-      reject(error);
-    };
-    stream.on('data', (chunk: Buffer) => {
-      if (done) return;
-      const fitted = length <= BODY_LIMIT;
-      length += chunk.length;
-      if (length <= BODY_LIMIT) chunks.push(chunk);
-      else if (fitted) chunks = [Buffer.concat([...chunks, chunk]).subarray(0, HEAD)];
-      if (length > DROP_LIMIT) finish();
+      stream.on('end', finish);
+      stream.on('error', fail);
+      stream.on('close', () => fail(new Error('the sender closed the connection before the end of the body')));
     });
-    stream.on('end', finish);
-    stream.on('error', fail);
-    stream.on('close', () => {
-      if (!done) fail(new Error('the sender closed the connection before the end of the body'));
-    });
-  });
 }
 
 /** What the start of a review says about itself, without parsing it. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { AdmissionRequest } from '../admission/review.ts';
 import { writeReview } from '../admission/review.ts';
 import type { Body } from './body.ts';
-import { readBody } from './body.ts';
+import { bodyReader } from './body.ts';
 import type { Judge } from './judge.ts';
 import { openReview, refusal } from './malformed.ts';
 import type { Metrics } from './metrics.ts';
@@ -23,6 +23,7 @@ export interface ReviewOptions {
  * (k8s.io/apiserver, pkg/admission/plugin/webhook/mutating/dispatcher.go).
  */
 export async function reviewRoutes(app: FastifyInstance, options: ReviewOptions): Promise<void> {
+  const readBody = bodyReader();
   // A parser of our own instead of Fastify's limit and JSON: it keeps the start of what is too large, and lets keys
   // such as __proto__ pass, which JSON.parse stores as plain properties.
   app.addContentTypeParser('*', (_request, payload, done) => {
