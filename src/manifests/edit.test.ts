@@ -180,6 +180,20 @@ it('a hunk has the line numbers of the file', () => {
   );
 });
 
+it('of a file in one line only the object is shown', () => {
+  const items = Array.from({ length: 200 }, (_, index) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `pod-${index}` },
+  }));
+  const { source, object } = manifestOf(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }), 7);
+  const { splices, diff } = edit(source, object, [{ op: 'add', path: '/metadata/labels', value: { a: 'b' } }]);
+  expect(spliced(source.text, splices ?? [])).toContain('{"name":"pod-7", "labels": {"a":"b"}}');
+  expect(diff).toBe(
+    '@@ -1,4 +1,6 @@\n apiVersion: v1\n kind: Pod\n metadata:\n   name: pod-7\n+  labels:\n+    a: b\n',
+  );
+});
+
 it('a diff of a file is one that git apply takes', () => {
   expect(fileDiff('./d/a.yaml', 'a: 1\n', 'a: 2\n')).toBe(
     '--- a/d/a.yaml\n+++ b/d/a.yaml\n@@ -1,1 +1,1 @@\n-a: 1\n+a: 2\n',

@@ -1,5 +1,5 @@
 import { formatPatch, structuredPatch } from 'diff';
-import { LineCounter, parseDocument, stringify } from 'yaml';
+import { isCollection, parseDocument, stringify } from 'yaml';
 import { sameJson } from '../admission/json.ts';
 import type { PatchOperation } from '../admission/patch.ts';
 import { nodeOf } from './places.ts';
@@ -27,22 +27,34 @@ export function edit(source: Source, object: unknown, operations: readonly Patch
   const root = nodeOf(source);
   const splices = splicesOf(source, root, edits);
   const [start, end] = root?.range ?? [0, 0];
-  if (root && splices?.every((splice) => splice.start >= start)) {
-    const region = linesAround(source.text, start, Math.max(end, ...splices.map((splice) => splice.end)));
-    const before = source.text.slice(region.start, region.end);
-    const here = splices.map((splice) => ({
-      ...splice,
-      start: splice.start - region.start,
-      end: splice.end - region.start,
-    }));
-    const after = spliced(before, here);
-    if (sameJson(readAt(after, start - region.start), wanted)) {
-      return { splices, diff: hunks(before, after, source.lines.linePos(region.start).line), rewritten: undefined };
-    }
-  }
-  const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
-  const rewritten = root && source.path.length === 0 ? { start, end, text: yaml(wanted) } : undefined;
-  return { splices: undefined, diff: hunks(yaml(object), yaml(wanted), 1), rewritten };
+  const notEdited = (): Edited => {
+    const rewritten = root && source.path.length === 0 ? { start, end, text: yamlOf(wanted) } : undefined;
+    return { splices: undefined, diff: hunks(yamlOf(object), yamlOf(wanted), 1), rewritten };
+  };
+  if (!root || !splices?.every((splice) => splice.start >= start)) return notEdited();
+  const stop = Math.max(end, ...splices.map((splice) => splice.end));
+  // Columns count only where lines do.
+  const column = isCollection(root) && root.flow ? 0 : source.lines.linePos(start).col - 1;
+  if (!sameJson(readAt(splicedPart(source.text, start, stop, splices), column), wanted)) return notEdited();
+  const lines = linesAround(source.text, start, stop);
+  // A file in one line would be shown whole for each of its objects.
+  if (lines.end - lines.start > stop - start + LONGEST_REST) return { ...notEdited(), splices };
+  const before = source.text.slice(lines.start, lines.end);
+  const after = splicedPart(source.text, lines.start, lines.end, splices);
+  return { splices, diff: hunks(before, after, source.lines.linePos(lines.start).line), rewritten: undefined };
+}
+
+/** What may stand before and behind an object on its own lines. */
+const LONGEST_REST = 2000;
+
+function yamlOf(value: unknown): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** A part of a text, with the splices that lie in it. */
+function splicedPart(text: string, start: number, end: number, splices: readonly Splice[]): string {
+  const here = splices.map((splice) => ({ ...splice, start: splice.start - start, end: splice.end - start }));
+  return spliced(text.slice(start, end), here);
 }
 
 /** A unified diff of a whole file, as `git apply` and `patch -p1` take it. */
@@ -71,13 +83,12 @@ function hunks(before: string, after: string, line: number): string {
     .join('');
 }
 
-/** The object that stands at an offset, with what is before it on its line as spaces, so that columns stay. */
-function readAt(text: string, offset: number): unknown {
-  const document = parseDocument(' '.repeat(offset) + text.slice(offset), {
+/** An object whose text begins at a column. */
+function readAt(text: string, column: number): unknown {
+  const document = parseDocument(' '.repeat(column) + text, {
     merge: true,
     prettyErrors: false,
     logLevel: 'silent',
-    lineCounter: new LineCounter(),
   });
   if (document.errors.length > 0) return undefined;
   try {

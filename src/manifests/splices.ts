@@ -2,7 +2,7 @@ import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, type Node, type 
 import { find, type KnownPair, type Path, pairOf } from './nodes.ts';
 import type { Edit } from './plan.ts';
 import type { Source } from './read.ts';
-import { inline, isPlain, keyText, lines, styleOf } from './written.ts';
+import { inline, isPlain, keyText, lines, type Style, styleOf } from './written.ts';
 
 /** One replaced part of a text, by offsets. */
 export interface Splice {
@@ -42,8 +42,12 @@ function columnIn({ column = Number.MAX_SAFE_INTEGER }: Splice): number {
   return column;
 }
 
+/** Found out once a document, however many objects it lists. */
+const styles = new WeakMap<object, Style>();
+
 function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) => readonly Splice[] | undefined {
-  const style = styleOf(text, document.contents);
+  const style = styles.get(document) ?? styleOf(text, document.contents);
+  styles.set(document, style);
   const columnOf = (offset: number) => offset - (text.lastIndexOf('\n', offset - 1) + 1);
 
   return (root, edit) => {

@@ -36,8 +36,10 @@ export function printerOf(options: ReviewOptions): Printer {
   let printed = false;
   const say = (line: string) => process.stderr.write(`gpugate: ${line}\n`);
 
+  const wants = (format: Output['format']) => outputs.some((output) => output.format === format);
+
   return {
-    wants: (format) => outputs.some((output) => output.format === format),
+    wants,
     object(found) {
       const object = warningsAsErrors ? promoted(found) : found;
       counted.push({ outcome: object.outcome, findings: object.findings.map(({ level }) => ({ level })) });
@@ -45,7 +47,7 @@ export function printerOf(options: ReviewOptions): Printer {
       if (live) stream.write(objectText(object, colour));
     },
     file(file, text, reviewed) {
-      if (reviewed.changed !== text) patches.push(fileDiff(file, text, reviewed.changed));
+      if (wants('patch') && reviewed.changed !== text) patches.push(fileDiff(file, text, reviewed.changed));
       if (!mutated) return;
       const parted = printed && !reviewed.mutated.startsWith('---');
       process.stdout.write(`${parted ? '---\n' : ''}${reviewed.mutated.replace(/\n?$/, '\n')}`);
