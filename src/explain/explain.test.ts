@@ -133,6 +133,25 @@ const cases: Readonly<Record<string, Case>> = {
     text: 'the scheduler says of 3 nodes: node(s) had untolerated taint(s)',
     unknown: ['node labels', 'device plugin', 'driver and hardware'],
   },
+  'nodes may not be listed: those that the pod does not want are no reason beside others': {
+    input: {
+      pod: pod(
+        {},
+        unschedulable(
+          "0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 2 node(s) didn't match Pod's node affinity/selector.",
+        ),
+      ),
+      nodes: undefined,
+    },
+    codes: ['taken'],
+  },
+  'nodes may not be listed, and the pod wants none of them': {
+    input: {
+      pod: pod({}, unschedulable("0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.")),
+      nodes: undefined,
+    },
+    codes: ['node-selector'],
+  },
   'of several nodes each has its own reason, the nearest to fitting first': {
     input: {
       nodes: [node('tainted', {}, { taints: [taint('dedicated')], unschedulable: true }), node('full')],

@@ -31,7 +31,10 @@ function schedulerAlone(facts: Facts): readonly Reason[] {
   const outdated = new Set(facts.nodes ? ['taint', 'cordoned', 'node-selector'] : []);
   if (facts.nodes && facts.needs.size > 0 && facts.holders && !facts.holdersOfNamespaceOnly) outdated.add('taken');
   const next = kubectl(`describe ${facts.subject}`, facts.namespace);
-  return conditionReasons(facts)
+  const told = conditionReasons(facts);
+  // Nodes that the pod does not want tell nothing while others are left that it would go to.
+  if (told.some(({ code }) => code !== 'node-selector')) outdated.add('node-selector');
+  return told
     .filter(({ code }) => !outdated.has(code))
     .map(({ code, text, nodes: count }) => ({
       code,

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Ended, gpugate } from '../integration/gpugate.ts';
 import { container, deployment, type Governed, pod, startGoverned } from './governed.ts';
@@ -334,6 +336,42 @@ describe('gpugate explain on a real cluster', () => {
       '  sharing          mig                        policy "latency-inference" spec.sharing',
       '  migProfile       1g.10gb                    policy "latency-inference" spec.mig.profile',
     ]);
+  });
+
+  test('a tenant who may only view one namespace is told what the scheduler says, and what can not be seen', async () => {
+    await cluster.must(`create serviceaccount tenant -n ${NAMESPACE}`);
+    const binding = `create rolebinding tenant -n ${NAMESPACE} --clusterrole=view --serviceaccount=${NAMESPACE}:tenant`;
+    await cluster.must(binding);
+    const config = JSON.parse(await cluster.must('config view --raw -o json'));
+    config.users[0].user = { token: (await cluster.must(`create token tenant -n ${NAMESPACE}`)).trim() };
+    const file = join(cluster.plane.dir, 'tenant');
+    await writeFile(file, JSON.stringify(config));
+    await waiting(wanting('mine', 'full'));
+    const explanation = await vi.waitUntil(
+      async () => {
+        const { code, stdout } = await gpugate([
+          'explain',
+          'mine',
+          '-n',
+          NAMESPACE,
+          '-o',
+          'json',
+          '--kubeconfig',
+          file,
+        ]);
+        return code === 0 && (JSON.parse(stdout) as Explained);
+      },
+      { timeout: 30_000, interval: 500 },
+    );
+    expect(explanation.layers.filter(({ mark }) => mark === 'unknown').map(({ name }) => name)).toEqual([
+      'admission',
+      'node labels',
+      'device plugin',
+      'driver and hardware',
+    ]);
+    expect(reasonsOf(explanation).map(({ text }) => text)).toContain(
+      'the scheduler says of 1 node: Insufficient nvidia.com/gpu',
+    );
   });
 
   test('what is not there', async () => {
