@@ -4,9 +4,13 @@ import type { Metrics } from './metrics.ts';
 
 type Reason = 'not_trusted' | 'protocol' | 'timeout' | 'closed' | 'other';
 
-// OpenSSL's names. An alert is what the client said; Go says "bad certificate" whatever it dislikes (crypto/tls).
+// OpenSSL's names. An alert is what the client said; Go says "bad certificate" whatever it dislikes (crypto/tls), OpenSSL
+// "decrypt error" where it trusts another CA of the same name.
 const REASONS: readonly (readonly [RegExp, Reason])[] = [
-  [/ALERT_(BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_(UNKNOWN|EXPIRED|REVOKED)|UNSUPPORTED_CERTIFICATE)/, 'not_trusted'],
+  [
+    /ALERT_(BAD_CERTIFICATE|UNKNOWN_CA|DECRYPT_ERROR|CERTIFICATE_(UNKNOWN|EXPIRED|REVOKED)|UNSUPPORTED_CERTIFICATE)/,
+    'not_trusted',
+  ],
   [/^ERR_TLS_HANDSHAKE_TIMEOUT$/, 'timeout'],
   [/^(ECONNRESET|EPIPE)$/, 'closed'],
   [/^ERR_SSL_/, 'protocol'],
