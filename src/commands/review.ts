@@ -32,7 +32,10 @@ export function configure(command: Command): void {
         'GpuPolicies, Namespaces and Nodes among them are what the pods are judged by. No cluster is asked unless --cluster says so.',
     )
     .argument('<paths...>', 'manifests in YAML or JSON, Lists, recorded AdmissionReviews')
-    .option('-n, --namespace <name>', 'namespace of objects that name none (default "default")')
+    .option(
+      '-n, --namespace <name>',
+      'namespace of objects that name none; else that of the context with --cluster, else "default"',
+    )
     .option(
       '--namespace-label <key=value>',
       'a label that every namespace has, beside its own; may be repeated',

@@ -12,7 +12,7 @@ import { gpugate } from './gpugate.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 const POD = `apiVersion: v1
 kind: Pod
-metadata: { name: nb, namespace: team-notebooks }
+metadata: { name: nb }
 spec: { containers: [{ name: c, image: x, resources: { limits: { nvidia.com/gpu: 0.5 } } }] }
 `;
 
@@ -35,7 +35,10 @@ async function withServer<T>(answer: RequestListener, use: (kubeconfig: string) 
       { name: 'here', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } },
     ],
     users: [{ name: 'u', user: {} }],
-    contexts: ['gone', 'here'].map((name) => ({ name, context: { cluster: name, user: 'u' } })),
+    contexts: ['gone', 'here'].map((name) => ({
+      name,
+      context: { cluster: name, user: 'u', namespace: 'team-notebooks' },
+    })),
     'current-context': 'gone',
   };
   const kubeconfig = join(dir, `kubeconfig-${port}`);

@@ -19,8 +19,9 @@ import { openTexts, readText, shownName, type Texts } from './texts.ts';
 /** Reviews manifests, prints what was found, and answers the exit code. */
 export async function review(paths: readonly string[], options: ReviewOptions): Promise<number> {
   const texts = await openTexts(paths);
-  const namespaceOf = namespacesBy(options.namespace ?? 'default');
-  const gathered = gatherKnown(await knownBefore(options), namespaceOf);
+  const before = await knownBefore(options);
+  const namespaceOf = namespacesBy(options.namespace ?? before.namespace ?? 'default');
+  const gathered = gatherKnown(before, namespaceOf);
   for (const file of texts.files) await gather(texts, file, gathered.add);
   const known = gathered.known();
   const kinds = options.templates === undefined ? withTemplateKinds() : await openTemplateKinds(options.templates);
@@ -105,13 +106,13 @@ async function gather(texts: Texts, file: string, add: (manifest: Manifest) => v
 }
 
 /** What the flags give: files, or a cluster and files over it. */
-async function knownBefore(options: ReviewOptions): Promise<Known> {
+async function knownBefore(options: ReviewOptions): Promise<Known & { readonly namespace?: string }> {
   const { cluster, kubeconfig, context, policies, namespaces, nodes } = options;
   const live =
     cluster || kubeconfig !== undefined || context !== undefined
       ? await withCluster(options, async (client, signal) => {
           const { knownOfCluster } = await import('./live.ts');
-          return knownOfCluster(client, signal);
+          return { ...(await knownOfCluster(client, signal)), namespace: client.namespace };
         })
       : undefined;
   const files = await orInput(
