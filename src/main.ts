@@ -1,10 +1,17 @@
 #!/usr/bin/env node
 import { basename } from 'node:path';
 import { CommanderError } from 'commander';
-import { EXIT, isFailure } from './commands/exit.ts';
+import { EXIT, failure, isFailure } from './commands/exit.ts';
 import { program, verbOf } from './program.ts';
 
+// The bundle runs under any Node, and would end with an error of its own much later.
+const OLDEST_NODE = 24;
+
 async function main(args: readonly string[]): Promise<void> {
+  const [major = 0] = process.versions.node.split('.').map(Number);
+  if (major < OLDEST_NODE) {
+    throw failure(EXIT.failed, `this is Node ${process.versions.node}; gpugate needs Node ${OLDEST_NODE} or later`);
+  }
   const asPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-');
   const root = await program([verbOf(args) ?? ''], asPlugin ? 'kubectl gpugate' : 'gpugate');
   await root.parseAsync(args, { from: 'user' });

@@ -42,7 +42,7 @@ export async function withCluster<T>(
 ): Promise<T> {
   const { connect } = await import('../cluster/client.ts');
   const client = await connect(flags.kubeconfig, flags.context).catch((error: Error) => {
-    throw failure(EXIT.failed, error.message);
+    throw failure(flags.kubeconfig === undefined ? EXIT.failed : EXIT.input, error.message);
   });
   const signal = AbortSignal.timeout(flags.requestTimeout);
   try {

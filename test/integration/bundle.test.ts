@@ -31,6 +31,16 @@ describe('the bundle', () => {
     expect(await node([main, 'rules', 'explain', 'GPU002'])).toEqual({ code: 0, stdout: page, stderr: '' });
   });
 
+  it('says plainly that Node is too old', async () => {
+    const { engines } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    const older = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})";
+    expect(await node(['--import', older, main, 'rules'])).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `gpugate: this is Node 20.20.2; gpugate needs Node ${engines.node.replace('>=', '')} or later\n`,
+    });
+  });
+
   it('makes certificates, becomes ready and answers a review', async () => {
     const served = await serve([], {}, main);
     const requests = client(served.port, served.ca);

@@ -105,6 +105,7 @@ const UNREADABLE = [
   ['test', 'init', '/no/such'],
   ['manifests', '--cert-dir', '/no/such'],
   ['manifests', '--no-ca', '--templates', '/no/such'],
+  ['doctor', '--kubeconfig', '/no/such'],
 ];
 const ASKING = [
   ['review', here('../scenarios/whole-gpu-becomes-a-slice/input.yaml'), '--cluster'],
