@@ -153,12 +153,14 @@ describe('exit codes', () => {
     [1, 'a warning as an error', ['misspelt.yaml'], { warningsAsErrors: true }],
     [3, 'a file that is no YAML, beside one that would be denied', ['broken.yaml', 'half.yaml'], {}],
     [3, 'nothing to review, where that is asked for', ['empty'], { failOnEmpty: true }],
-    [4, 'no cluster', ['plain.yaml'], { kubeconfig: 'no-such-file' }],
+    [3, 'a kubeconfig that is not there', ['plain.yaml'], { kubeconfig: 'no-such-file' }],
+    [4, 'no cluster', ['plain.yaml'], { context: 'no-such-context' }],
   ];
   const flagOf: Readonly<Record<string, readonly string[]>> = {
     warningsAsErrors: ['--warnings-as-errors'],
     failOnEmpty: ['--fail-on-empty'],
     kubeconfig: ['--kubeconfig', 'no-such-file'],
+    context: ['--context', 'no-such-context'],
   };
   beforeAll(() => mkdir(join(dir, 'empty')));
 
