@@ -87,7 +87,9 @@ export function bodyReader(): (stream: Readable) => Promise<Body> {
       });
       stream.on('end', finish);
       stream.on('error', fail);
-      stream.on('close', () => fail(new Error('the sender closed the connection before the end of the body')));
+      stream.on('close', () => {
+        if (!done) fail(new Error('the sender closed the connection before the end of the body'));
+      });
     });
 }
 
