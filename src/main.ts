@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { basename } from 'node:path';
+import { enableCompileCache } from 'node:module';
+import { basename, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { EXIT, failure, isFailure } from './commands/exit.ts';
 import { program, verbOf } from './program.ts';
@@ -16,6 +17,11 @@ async function main(args: readonly string[]): Promise<void> {
   const root = await program([verbOf(args) ?? ''], asPlugin ? 'kubectl gpugate' : 'gpugate');
   await root.parseAsync(args, { from: 'user' });
 }
+
+// What a verb loads is compiled once, and kept where only this user writes; where nobody may, nothing is kept.
+const { XDG_CACHE_HOME, HOME } = process.env;
+const caches = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
+if (caches) enableCompileCache(join(caches, 'gpugate', 'compiled'));
 
 // `gpugate rules | head`: nobody reads on, and that is no failure.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {

@@ -2,7 +2,6 @@ import { asGithub } from '../../report/github.ts';
 import { asJson, asYaml } from '../../report/json.ts';
 import { asJunit } from '../../report/junit-objects.ts';
 import type { Report } from '../../report/result.ts';
-import { asSarif } from '../../report/sarif.ts';
 import { asText } from '../../report/text.ts';
 import type { Output as OutputOf } from '../output.ts';
 
@@ -23,7 +22,7 @@ export async function rendered(format: Format, report: Report, patches: string, 
       return asYaml(report);
     case 'sarif': {
       const { RULE_PAGES } = await import('../rule-pages.ts');
-      return asSarif(report, RULE_PAGES);
+      return (await import('../../report/sarif.ts')).asSarif(report, RULE_PAGES);
     }
     case 'junit':
       return asJunit(report);
