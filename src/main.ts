@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import { statSync } from 'node:fs';
+// Not by name: an older Node lacks it, and would fail before it can be told so.
+import * as modules from 'node:module';
 import { basename, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { EXIT, failure, isFailure } from './commands/exit.ts';
@@ -13,15 +15,21 @@ async function main(args: readonly string[]): Promise<void> {
   if (major < OLDEST_NODE) {
     throw failure(EXIT.failed, `this is Node ${process.versions.node}; gpugate needs Node ${OLDEST_NODE} or later`);
   }
+  keepCompiled(process.env);
   const asPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-');
   const root = await program([verbOf(args) ?? ''], asPlugin ? 'kubectl gpugate' : 'gpugate');
   await root.parseAsync(args, { from: 'user' });
 }
 
-// What a verb loads is compiled once, and kept where only this user writes; where nobody may, nothing is kept.
-const { XDG_CACHE_HOME, HOME } = process.env;
-const caches = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
-if (caches) enableCompileCache(join(caches, 'gpugate', 'compiled'));
+/** What a verb loads is compiled once, and kept where only this user writes: compiled code is run as it is found. */
+function keepCompiled({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): void {
+  const caches = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
+  const found = caches ? statSync(caches, { throwIfNoEntry: false }) : undefined;
+  if (!caches || found?.uid !== process.geteuid?.() || (found?.mode ?? 0) & OTHERS_MAY_WRITE) return;
+  modules.enableCompileCache(join(caches, 'gpugate', 'compiled'));
+}
+
+const OTHERS_MAY_WRITE = 0o022;
 
 // `gpugate rules | head`: nobody reads on, and that is no failure.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {

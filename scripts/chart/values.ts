@@ -3,6 +3,7 @@ import { gpuPolicySchema } from '../../src/policy/schema.ts';
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const name = z.string().regex(NAME);
+const labelOrEmpty = z.string().regex(/^([a-z]([-a-z0-9]{0,61}[a-z0-9])?)?$/);
 const nameOrEmpty = z.string().regex(/^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?$/);
 const port = z.int().min(1).max(65535);
 const duration = z.string().regex(/^[1-9][0-9]*[hms]$/);
@@ -72,8 +73,9 @@ export const valuesSchema = z
       pullPolicy: z.enum(['IfNotPresent', 'Always', 'Never']),
       pullSecrets: z.array(z.string()),
     }),
-    nameOverride: nameOrEmpty,
-    fullnameOverride: nameOrEmpty,
+    // A Service is named by it: no dots, and a letter first (DNS-1035).
+    nameOverride: labelOrEmpty,
+    fullnameOverride: labelOrEmpty,
     commonLabels: strings,
     policies: z.record(name, gpuPolicySchema.shape.spec),
     namespaces: z.record(name, strings),

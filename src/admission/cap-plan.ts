@@ -72,10 +72,9 @@ function present(container: ContainerView, variable: CapVariable): readonly EnvE
   if (variable.measure === 'allocator') return entries.slice(0, 1);
   if (variable.measure !== 'suffixed') return entries;
   // CUDA_DEVICE_MEMORY_LIMIT_0 wins over the name without an index (HAMi-core multiprocess_memory_limit.c).
-  const indexed = container.env.filter(
-    (entry) => INDEXED_LIMIT.test(entry.name) && envEntry(container, entry.name) === entry,
-  );
-  return [...entries, ...indexed];
+  const indexed = new Map<string, EnvEntry>();
+  for (const entry of container.env) if (INDEXED_LIMIT.test(entry.name)) indexed.set(entry.name, entry);
+  return [...entries, ...indexed.values()];
 }
 
 /** NVIDIA_GPU_MEMORY_REQUEST above the limit stops the container, so a stricter limit of the user's bounds it too. */

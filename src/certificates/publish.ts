@@ -36,6 +36,8 @@ const RESOURCES = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurat
 
 /** A configuration is written at most once in this time, against a tool that takes back all that is written. */
 const WRITE_EVERY_MS = 1000;
+/** Refusals of one state of a configuration that count as a race; more of them are somebody's rule. */
+const MOST_RACES = 3;
 /** Until the watch has told of what was just written, or of what was in the way. */
 const SOON_MS = 100;
 
@@ -45,14 +47,24 @@ export function startPublisher({ client, name, log, metrics, onChange }: Publish
     return { resource, watch: startWatch(client, { resource, path, name, log, reduce: viewOf, onChange }) };
   });
   const written = new Map<string, number>();
+  const races = new Map<string, { readonly version: string; readonly count: number }>();
 
-  async function write({ resource, view }: Seen, bundle: string, signal: AbortSignal): Promise<void> {
+  /** Whether a refusal tells only that the configuration has changed or gone since: then the watch tells of it. */
+  function isRace(error: unknown, { resource, view }: Seen): boolean {
+    if (!(error instanceof ApiError) || ![404, 409, 422].includes(error.status)) return false;
+    const before = races.get(resource);
+    const count = before?.version === view.resourceVersion ? before.count + 1 : 1;
+    races.set(resource, { version: view.resourceVersion, count });
+    return count <= MOST_RACES;
+  }
+
+  async function write(seen: Seen, bundle: string, signal: AbortSignal): Promise<void> {
+    const { resource, view } = seen;
     const path = `${ADMISSION}/${resource}/${encodeURIComponent(name)}`;
     try {
       await client.patch(path, patchFor(view, bundle), signal);
     } catch (error) {
-      // It has changed or gone since: the watch tells.
-      const stale = error instanceof ApiError && [404, 409, 422].includes(error.status);
+      const stale = isRace(error, seen);
       metrics.bundleWrites.inc({ resource, result: stale ? 'conflict' : 'failure' });
       if (stale) return;
       throw error;
@@ -74,11 +86,14 @@ export function startPublisher({ client, name, log, metrics, onChange }: Publish
         else metrics.bundleInStep.set({ resource }, late.some((each) => each.resource === resource) ? 0 : 1);
       }
       let waitMs = Number.POSITIVE_INFINITY;
+      const failures: unknown[] = [];
       for (const each of late) {
         const leftMs = WRITE_EVERY_MS - (performance.now() - (written.get(each.resource) ?? Number.NEGATIVE_INFINITY));
-        if (leftMs <= 0) await write(each, bundle, signal());
+        // One that can't be written keeps the other from nothing.
+        if (leftMs <= 0) await write(each, bundle, signal()).catch((error) => failures.push(error));
         waitMs = Math.min(waitMs, Math.max(leftMs, SOON_MS));
       }
+      if (failures.length > 0) throw failures[0];
       return waitMs;
     },
     watches: watched.map(({ watch }) => watch),

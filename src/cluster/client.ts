@@ -177,6 +177,8 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
       await guard(used, body.text());
     },
     async remove(path, signal) {
+      // A path without a name is that of a whole collection.
+      if (!/^(\/[^/?#]+)+$/.test(path) || path.includes('..')) throw new Error(`${path} is not the path of one object`);
       const object = { apiVersion: 'v1', kind: 'DeleteOptions' };
       const { body, used } = await send(path, {}, signal, { method: 'DELETE', type: 'application/json', object });
       await guard(used, body.text());

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { ApiError } from '../cluster/client.ts';
 import { CONFIGURATIONS_PATH, NAME } from '../registration/configurations.ts';
 import { addConnectionFlags, type ConnectionFlags, withCluster } from './cluster-flags.ts';
@@ -17,12 +17,19 @@ export function configure(command: Command): void {
     .description(
       'Removes both webhook configurations from a cluster: from then on no pod is judged or changed. One that is not there is no error.',
     )
-    .option('--webhook-configurations <name>', 'the name of both, as `serve` is given it', NAME)
+    .option('--webhook-configurations <name>', 'the name of both, as `serve` is given it', objectName, NAME)
     .addHelpText(
       'after',
       '\nExamples:\n  gpugate unregister --context staging\n  gpugate unregister --webhook-configurations gpugate-canary',
     )
     .action((options: Options) => withCluster(options, (client, signal) => unregister(client, options, signal)));
+}
+
+/** A DNS subdomain. Without a name in its path the API server would take a deletion for one of all configurations there are. */
+function objectName(text: string): string {
+  const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+  if (text.length <= 253 && new RegExp(`^${label}(\\.${label})*$`).test(text)) return text;
+  throw new InvalidArgumentError('Write the name of an object, such as gpugate.');
 }
 
 async function unregister(
@@ -31,7 +38,7 @@ async function unregister(
   signal: AbortSignal,
 ): Promise<void> {
   for (const resource of ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']) {
-    const removed = await client.remove(`${CONFIGURATIONS_PATH}/${resource}/${name}`, signal).then(
+    const removed = await client.remove(`${CONFIGURATIONS_PATH}/${resource}/${encodeURIComponent(name)}`, signal).then(
       () => true,
       (error: Error) => {
         if (error instanceof ApiError && error.status === 404) return false;

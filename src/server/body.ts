@@ -22,6 +22,9 @@ export interface Body {
 /** Larger than nearly every pod. */
 const LARGE = 64 * 1024;
 
+/** A large body that takes longer gives way once others wait: eight slow senders would keep them out for good. */
+const TURN_MS = 1000;
+
 /** Large bodies that are read at a time: the rest waits in its sockets, so that a crowd of them does not fill the memory. */
 export const LARGE_AT_ONCE = 8;
 
@@ -45,11 +48,13 @@ export function bodyReader(): (stream: Readable) => Promise<Body> {
       let chunks: Buffer[] = [];
       let length = 0;
       let hasTurn = false;
+      let patience: NodeJS.Timeout | undefined;
       // Listeners stay on a stream that is read to its end anyway: taking four away costs more than asking this.
       let done = false;
 
       const end = () => {
         done = true;
+        clearInterval(patience);
         if (hasTurn) giveBack();
       };
       const finish = () => {
@@ -73,8 +78,11 @@ export function bodyReader(): (stream: Readable) => Promise<Body> {
           await later;
           stream.resume();
         }
-        if (done) giveBack();
-        else hasTurn = true;
+        if (done) return giveBack();
+        hasTurn = true;
+        patience = setInterval(() => {
+          if (waiting.length > 0) stream.destroy(new Error('a large body took too long while others waited'));
+        }, TURN_MS);
       };
       stream.on('data', (chunk: Buffer) => {
         if (done) return;

@@ -43,14 +43,23 @@ export function admitClients(
   logger: Pick<Logger, 'warn'>,
 ): void {
   /** What each connection was checked against, and what was wrong with it. */
-  const checked = new WeakMap<object, { readonly clients: Clients; readonly problem: string | undefined }>();
+  const checked = new WeakMap<object, Checked>();
+  let last = current();
+  let changedAt = Number.NEGATIVE_INFINITY;
   server.on('secureConnection', (socket) => {
     const clients = current();
-    checked.set(socket, { clients, problem: problemOf(socket, clients) });
+    if (clients !== last) changedAt = performance.now();
+    last = clients;
+    // A handshake that began before the change was still checked against the authority before.
+    const old = performance.now() - changedAt < HANDSHAKE_MS;
+    const until = socket.getPeerX509Certificate()?.validToDate;
+    checked.set(socket, { clients: old ? undefined : clients, until, problem: problemOf(socket, clients) });
   });
 
   app.addHook('onRequest', async (request, reply): Promise<FastifyReply | undefined> => {
-    const { clients, problem = undefined } = checked.get(request.raw.socket) ?? { problem: 'it was not checked' };
+    const { clients, until, ...check } = checked.get(request.raw.socket) ?? UNCHECKED;
+    const problem =
+      check.problem ?? (until && until.getTime() < Date.now() ? 'its certificate has expired' : undefined);
     // Another authority is in force: this connection is served to the end, and the next one is checked anew.
     if (clients !== current()) reply.header('connection', 'close');
     if (problem === undefined) return undefined;
@@ -64,6 +73,20 @@ export function admitClients(
       .send(`gpugate refuses this client: ${problem}\n`);
   });
 }
+
+/** What a connection was checked against when it came. */
+interface Checked {
+  /** Undefined where that may have been another authority than the one in force. */
+  readonly clients: Clients | undefined;
+  /** When the client's certificate expires. */
+  readonly until: Date | undefined;
+  readonly problem: string | undefined;
+}
+
+const UNCHECKED: Checked = { clients: undefined, until: undefined, problem: 'it was not checked' };
+
+/** The handshakeTimeout of the server: after that no handshake is left of before. */
+const HANDSHAKE_MS = 10_000;
 
 /** A sender that is cut off while writing loses our answer to a connection reset. The server's requestTimeout ends what is endless. */
 async function drop(body: Readable): Promise<void> {

@@ -116,6 +116,14 @@ const ASKING = [
   ['unregister'],
 ];
 
+it.each(['', '..', 'gpugate?dryRun=All', '../../../../api/v1/namespaces/prod'])(
+  'unregister takes %j for no name, since its path would be that of something else',
+  async (name) => {
+    const { code, stderr } = await gpugate(['unregister', '--webhook-configurations', name]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Write the name of an object') });
+  },
+);
+
 describe('exit codes are the same for every verb', () => {
   it.each(UNREADABLE.map((args) => [args.join(' '), args] as const))('3: %s', async (_name, args) => {
     expect(await gpugate(args)).toMatchObject({ code: 3, stderr: expect.stringMatching(/^gpugate: .*\/no\/such/) });

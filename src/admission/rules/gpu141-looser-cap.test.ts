@@ -255,3 +255,11 @@ table('GPU141', {
     want: looser('GPU_MEMORY_LIMIT_MIB', '4096'),
   },
 });
+
+// A walk over all variables for each of them would take minutes here, and vitest gives up after seconds.
+it('judges a container with tens of thousands of variables', () => {
+  const limits = Array.from({ length: 20_000 }, (_, at) => ({ name: 'CUDA_DEVICE_MEMORY_LIMIT_0', value: `${at}g` }));
+  const others = Array.from({ length: 30_000 }, () => ({ name: 'A', value: 'b' }));
+  const { changes } = judge(pod(withEnv([...limits, ...others])), { policy });
+  expect(changes.filter(({ code }) => code === 'GPU141')).toHaveLength(1);
+});

@@ -38,19 +38,20 @@ export function deviceVolumes(context: Context, severity: Severity, tell: Tell):
       });
     }
   }
-  for (const container of context.containers) mounts(container, volumes, severity, !context.whole, tell);
+  const byName = new Map(volumes.toReversed().map((volume) => [volume.name, volume]));
+  for (const container of context.containers) mounts(container, byName, severity, !context.whole, tell);
 }
 
 function mounts(
   container: ContainerView,
-  volumes: readonly HostVolume[],
+  volumes: ReadonlyMap<string, HostVolume>,
   severity: Severity,
   judgePaths: boolean,
   tell: Tell,
 ): void {
   for (const [index, item] of asArray(container.spec.volumeMounts).entries()) {
     const mount = asObject(item);
-    const volume = volumes.find(({ name }) => name === mount?.name);
+    const volume = typeof mount?.name === 'string' ? volumes.get(mount.name) : undefined;
     if (!volume) continue;
     const at = typeof mount?.mountPath === 'string' ? mount.mountPath : '';
     const field = fieldPath([...container.path, 'volumeMounts', index]);
