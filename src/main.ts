@@ -31,9 +31,15 @@ function keepCompiled({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): void {
 
 const OTHERS_MAY_WRITE = 0o022;
 
-// `gpugate rules | head`: nobody reads on, and that is no failure.
+/** What they end with speaks for the whole of what they look at. */
+const JUDGING = ['review', 'test', 'audit', 'doctor'];
+/** As a program ends that SIGPIPE ends. */
+const BROKEN_PIPE = 141;
+
+// `gpugate rules | head`: nobody reads on, and that is no failure; but a review that was cut short is none.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  process.exit(code === 'EPIPE' ? 0 : EXIT.failed);
+  if (code !== 'EPIPE') process.exit(EXIT.failed);
+  process.exit(JUDGING.includes(verbOf(process.argv.slice(2)) ?? '') ? BROKEN_PIPE : 0);
 });
 try {
   await main(process.argv.slice(2));

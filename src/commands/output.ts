@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { chown, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { InvalidArgumentError, Option } from 'commander';
 import { EXIT, failure } from './exit.ts';
 
@@ -31,6 +31,28 @@ export async function writeOutput(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
+    throw failure(EXIT.failed, `${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/**
+ * Puts another text into a file that is there, at once or not at all: a disk that is full leaves the old one. Mode and, where
+ * that may be, owner stay.
+ * @throws a failure that names the file, when it can't be written.
+ */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  let temporary: string | undefined;
+  try {
+    const target = await realpath(file);
+    const { mode, uid, gid } = await stat(target);
+    const next = `${target}.${process.pid}.tmp`;
+    await writeFile(next, '', { mode: mode & 0o7777, flag: 'wx' });
+    temporary = next;
+    await writeFile(temporary, text);
+    await chown(temporary, uid, gid).catch(() => undefined);
+    await rename(temporary, target);
+  } catch (error) {
+    if (temporary !== undefined) await rm(temporary, { force: true });
     throw failure(EXIT.failed, `${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
   }
 }

@@ -60,16 +60,17 @@ async function* found(path: string, given: boolean): AsyncIterable<Found> {
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const child = join(path, entry.name);
     if (entry.isDirectory() ? !SKIPPED.test(entry.name) : MANIFEST.test(entry.name)) {
-      if (entry.isSymbolicLink() && (await isFolderAt(child))) continue;
+      // Neither links to folders nor pipes and devices, which nobody may ever end. A link that leads nowhere is told.
+      if (!entry.isDirectory() && !(await isFileAt(child))) continue;
       yield* found(child, false);
     }
   }
 }
 
-async function isFolderAt(path: string): Promise<boolean> {
+async function isFileAt(path: string): Promise<boolean> {
   return stat(path).then(
-    (entry) => entry.isDirectory(),
-    () => false,
+    (entry) => entry.isFile(),
+    () => true,
   );
 }
 

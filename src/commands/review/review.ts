@@ -7,14 +7,14 @@ import { EXCLUDED_NAMESPACES } from '../../registration/entries.ts';
 import type { Notice } from '../../report/result.ts';
 import { createJudge } from '../../server/judge.ts';
 import { withCluster } from '../cluster-flags.ts';
-import { writeOutput } from '../output.ts';
+import { replaceFile } from '../output.ts';
 import type { ReviewOptions } from '../review.ts';
 import { orInput } from '../sources.ts';
 import { openTemplateKinds } from '../templates.ts';
 import { type ReviewedText, type Reviewing, reviewText } from './files.ts';
 import { gatherKnown, type Known, MAY_HOLD_KNOWN, sourceOf } from './known.ts';
 import { type Printer, printerOf } from './printer.ts';
-import { openTexts, readText, shownName, type Texts } from './texts.ts';
+import { openTexts, readText, shownName, type Text, type Texts } from './texts.ts';
 
 /** Reviews manifests, prints what was found, and answers the exit code. */
 export async function review(paths: readonly string[], options: ReviewOptions): Promise<number> {
@@ -57,7 +57,7 @@ export async function review(paths: readonly string[], options: ReviewOptions): 
       unreadable.push({ file: shownName(file), message: read.why });
       continue;
     }
-    const ended = await reviewFile(file, read.text, reviewing, options, printer);
+    const ended = await reviewFile(file, read, reviewing, options, printer);
     unreadable.push(...ended.unreadable);
     if (options.mutated || options.fixPolicy || printer.wants('patch')) notices.push(...ended.unedited);
   }
@@ -68,7 +68,7 @@ export async function review(paths: readonly string[], options: ReviewOptions): 
 /** A file with its fixes, where they are asked for, written or only shown; then what is left to say of it. */
 async function reviewFile(
   file: string,
-  text: string,
+  { text, mark }: Text,
   reviewing: Reviewing,
   options: ReviewOptions,
   printer: Printer,
@@ -85,7 +85,7 @@ async function reviewFile(
   if (fixed !== text) {
     if (options.dryRun) printer.diff(fileDiff(shown, text, fixed));
     else {
-      await writeOutput(file, fixed);
+      await replaceFile(file, `${mark}${fixed}`);
       const codes = options.fix ? [...new Set(first.fixes.map(({ code }) => code))] : [];
       printer.say(
         `${shown}: ${[...codes, ...(options.fixPolicy ? ['what the policy changes'] : [])].join(', ')} written`,

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { text as textOf } from 'node:stream/consumers';
+import { readFile, stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { findManifests, whyUnread } from '../../manifests/find.ts';
 import type { Notice } from '../../report/result.ts';
 
@@ -9,13 +9,21 @@ export interface Texts {
   readonly files: readonly string[];
   readonly notices: readonly Notice[];
   readonly unreadable: readonly Notice[];
-  /** Rejects with the error of the file system. */
-  read(file: string): Promise<string>;
+  /** Rejects with the error of the file system, and where it is no UTF-8. */
+  read(file: string): Promise<Text>;
+}
+
+export interface Text {
+  /** Without a byte order mark, which is no part of YAML's first line. */
+  readonly text: string;
+  /** What stood before it in the file. */
+  readonly mark: '' | '\uFEFF';
 }
 
 /** As it is shown. */
 export function shownName(file: string): string {
-  return file === '-' ? '<stdin>' : file;
+  // A line break in a name would begin a line of its own, and could be taken for a finding.
+  return file === '-' ? '<stdin>' : file.replace(/\p{Cc}/gu, '?');
 }
 
 export async function openTexts(paths: readonly string[]): Promise<Texts> {
@@ -32,26 +40,35 @@ export async function openTexts(paths: readonly string[]): Promise<Texts> {
       (given ? unreadable : notices).push({ file, message });
     }
   }
-  let stdin: Promise<string> | undefined;
+  /** What can be read only once: standard input, and pipes such as those of `<(...)`. */
+  const kept = new Map<string, Promise<Text>>();
   return {
     files: [...files],
     notices,
     unreadable,
-    read(file) {
-      if (file !== '-') return readFile(file, 'utf8');
-      stdin ??= textOf(process.stdin);
-      return stdin;
+    async read(file) {
+      if (file !== '-' && (await stat(file)).isFile()) return decoded(await readFile(file));
+      const text = kept.get(file) ?? (file === '-' ? buffer(process.stdin) : readFile(file)).then(decoded);
+      kept.set(file, text);
+      return text;
     },
   };
 }
 
-/** The text of a file, or why it can't be read. */
-export async function readText(
-  texts: Texts,
-  file: string,
-): Promise<{ readonly text: string } | { readonly why: string }> {
+function decoded(bytes: Uint8Array): Text {
+  let text: string;
   try {
-    return { text: await texts.read(file) };
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error('it is not UTF-8; save it as UTF-8');
+  }
+  return text.startsWith('\uFEFF') ? { text: text.slice(1), mark: '\uFEFF' } : { text, mark: '' };
+}
+
+/** The text of a file, or why it can't be read. */
+export async function readText(texts: Texts, file: string): Promise<Text | { readonly why: string }> {
+  try {
+    return await texts.read(file);
   } catch (error) {
     return { why: whyUnread(error) };
   }

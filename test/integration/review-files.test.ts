@@ -1,0 +1,95 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+// Files as they come: other encodings, pipes, full disks.
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const POD = `# café
+apiVersion: v1
+kind: Pod
+metadata: { name: train }
+spec:
+  containers:
+    - name: train
+      image: registry.example/train:1
+      resources:
+        requests:
+          nvidia.com/gpu: 1
+`;
+const FIXED = `${POD}        limits:\n          nvidia.com/gpu: 1\n`;
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gpugate-files-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** Runs a command of bash in the folder, with `gpugate` as a function. */
+function bash(command: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const script = `gpugate() { "${process.execPath}" "${MAIN}" "$@"; }\n${command}`;
+  return new Promise((resolve) => {
+    execFile('bash', ['-c', script], { cwd: dir }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    );
+  });
+}
+
+describe('review', () => {
+  it('reads a pipe that can be read only once', async () => {
+    await writeFile(join(dir, 'pod.yaml'), POD);
+    expect(await bash('gpugate review <(cat pod.yaml)')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('1 would be denied'),
+    });
+  });
+
+  it('passes over pipes in a folder', async () => {
+    await mkdir(join(dir, 'all'));
+    execFileSync('mkfifo', [join(dir, 'all/pipe.yaml')]);
+    await writeFile(join(dir, 'all/pod.yaml'), POD);
+    expect(await bash('gpugate review all')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('1 object: 1 would be denied'),
+    });
+  });
+
+  it.each([
+    ['latin1', Buffer.from(POD, 'latin1')],
+    ['utf16le', Buffer.from(`\uFEFF${POD}`, 'utf16le')],
+  ])('does not take %s for a file without problems, nor writes into it', async (_, bytes) => {
+    await writeFile(join(dir, 'pod.yaml'), bytes);
+    expect(await bash('gpugate review --fix pod.yaml')).toMatchObject({
+      code: 3,
+      stderr: 'gpugate: pod.yaml: it is not UTF-8; save it as UTF-8\n',
+    });
+    expect(await readFile(join(dir, 'pod.yaml'))).toEqual(bytes);
+  });
+
+  it('fixes a file with a byte order mark and Windows line ends as any other', async () => {
+    const windows = (text: string) => `\uFEFF${text.replaceAll('\n', '\r\n')}`;
+    await writeFile(join(dir, 'pod.yaml'), windows(POD));
+    expect(await bash('gpugate review --fix pod.yaml')).toMatchObject({ code: 0 });
+    expect(await readFile(join(dir, 'pod.yaml'), 'utf8')).toBe(windows(FIXED));
+  });
+
+  it('leaves a file whole that it cannot write to its end', async () => {
+    const long = `${POD}${'# and more\n'.repeat(500)}`;
+    await writeFile(join(dir, 'pod.yaml'), long);
+    expect(await bash('ulimit -f 1; gpugate review --fix pod.yaml')).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('pod.yaml cannot be written (EFBIG)'),
+    });
+    expect(await readFile(join(dir, 'pod.yaml'), 'utf8')).toBe(long);
+    expect(await readdir(dir)).toEqual(['pod.yaml']);
+  });
+
+  it('that nobody reads to its end does not end as a clean one', async () => {
+    const pods = Array.from({ length: 500 }, () => POD).join('---\n');
+    await writeFile(join(dir, 'pods.yaml'), pods);
+    expect(await bash('set -o pipefail; gpugate review pods.yaml | head -n 1')).toMatchObject({ code: 141 });
+  });
+});
