@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type ApiClient, ApiError } from '../cluster/client.ts';
 import { startWatch, type Watch } from '../cluster/watch.ts';
+import { CONFIGURATIONS_PATH } from '../registration/configurations.ts';
 import { isInStep, patchFor, type View, viewOf } from './configurations.ts';
 import type { CertificateMetrics } from './metrics.ts';
 
@@ -31,7 +32,6 @@ export interface PublisherOptions {
   onChange(): void;
 }
 
-const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
 const RESOURCES = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const;
 
 /** A configuration is written at most once in this time, against a tool that takes back all that is written. */
@@ -43,7 +43,7 @@ const SOON_MS = 100;
 
 export function startPublisher({ client, name, log, metrics, onChange }: PublisherOptions): Publisher {
   const watched = RESOURCES.map((resource) => {
-    const path = `${ADMISSION}/${resource}`;
+    const path = `${CONFIGURATIONS_PATH}/${resource}`;
     return { resource, watch: startWatch(client, { resource, path, name, log, reduce: viewOf, onChange }) };
   });
   const written = new Map<string, number>();
@@ -60,7 +60,7 @@ export function startPublisher({ client, name, log, metrics, onChange }: Publish
 
   async function write(seen: Seen, bundle: string, signal: AbortSignal): Promise<void> {
     const { resource, view } = seen;
-    const path = `${ADMISSION}/${resource}/${encodeURIComponent(name)}`;
+    const path = `${CONFIGURATIONS_PATH}/${resource}/${encodeURIComponent(name)}`;
     try {
       await client.patch(path, patchFor(view, bundle), signal);
     } catch (error) {

@@ -11,6 +11,7 @@ import type {
 import { chooseProbes } from '../doctor/probes.ts';
 import { API_VERSION } from '../policy/schema.ts';
 import { readStored } from '../policy/stored.ts';
+import { CONFIGURATIONS_PATH } from '../registration/configurations.ts';
 import type { Entry } from '../registration/entries.ts';
 import { type ApiClient, ApiError } from './client.ts';
 import { handshakeWith } from './handshake.ts';
@@ -31,16 +32,14 @@ export interface ExamineOptions {
   readonly inCluster: boolean;
 }
 
-const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
-
 /** Reads what the checks look at, and tries the dry runs. Rejects where the API server itself can't be asked. */
 export async function examine(client: ApiClient, options: ExamineOptions, signal: AbortSignal): Promise<DoctorInput> {
   const get = <T = KubernetesObject>(path: string) => read(() => client.get(path, {}, signal) as Promise<T>);
   const { gitVersion } = (await client.get('/version', {}, signal)) as { readonly gitVersion: string };
   const { configuration, excludedNamespaces } = options;
   const [mutating, validating, crd, policies, namespaces, nodes] = await Promise.all([
-    get<WebhookConfiguration>(`${ADMISSION}/mutatingwebhookconfigurations/${configuration}`),
-    get<WebhookConfiguration>(`${ADMISSION}/validatingwebhookconfigurations/${configuration}`),
+    get<WebhookConfiguration>(`${CONFIGURATIONS_PATH}/mutatingwebhookconfigurations/${configuration}`),
+    get<WebhookConfiguration>(`${CONFIGURATIONS_PATH}/validatingwebhookconfigurations/${configuration}`),
     get('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gpupolicies.gpugate.dev'),
     read(() => all(client, `/apis/${API_VERSION}/gpupolicies`, signal)),
     read(() => all(client, '/api/v1/namespaces', signal)),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { NO_POLICY } from '../policy/policy.ts';
 import { explain, reasonsOf } from './explain.ts';
 import type { ExplainInput, Holder, NodeState } from './input.ts';
 import type { State } from './result.ts';
+import { anInput } from './testing.ts';
 
 const GPU = 'nvidia.com/gpu';
 const SLICE = 'nvidia.com/mig-1g.10gb';
@@ -330,23 +330,12 @@ describe('explain', () => {
 });
 
 function inputOf(given: Partial<ExplainInput>): ExplainInput {
-  return {
+  const nothing = {
     pod: pod({}, unschedulable('')),
-    subject: 'pod/p',
-    namespace: 'team-a',
-    exists: true,
-    events: [],
-    policy: NO_POLICY,
-    nodes: [],
-    holders: [],
-    holdersOfNamespaceOnly: false,
-    stack: [],
-    quotas: [],
-    runtimeClasses: new Set(),
-    deviceClassResources: new Set(),
-    gpuResources: [],
-    ...given,
+    runtimeClasses: new Set<string>(),
+    deviceClassResources: new Set<string>(),
   };
+  return anInput({ ...nothing, ...given });
 }
 
 function pod(spec: object = {}, status: object = { phase: 'Pending' }, limits: object = { [GPU]: '1' }): object {

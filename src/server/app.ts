@@ -13,7 +13,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 import { reviewRoutes } from './reviews.ts';
 import { plainRefusals } from './routes.ts';
-import { tlsOptions } from './tls.ts';
+import { HANDSHAKE_TIMEOUT_MS, tlsOptions } from './tls.ts';
 import { countTlsFailures } from './tls-failures.ts';
 
 /** What the webhook's server is made of. */
@@ -56,7 +56,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     http2: false,
     https: {
       ...tlsOptions(pair, clients),
-      handshakeTimeout: 10_000,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       headersTimeout: 10_000,
       // Node looks for timed out requests only this often.
       connectionsCheckingInterval: 5_000,

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { turnsOf } from './turns.ts';
 
 /**
  * An UPDATE carries object and oldObject, each up to the 3 MiB that the API server lets a client send
@@ -30,19 +31,7 @@ export const LARGE_AT_ONCE = 8;
 
 /** Reads bodies of any length, and any number of them, into bounded memory. Rejects only if the sender goes away. */
 export function bodyReader(): (stream: Readable) => Promise<Body> {
-  let turns = LARGE_AT_ONCE;
-  const waiting: (() => void)[] = [];
-  const turn = (): Promise<void> | undefined => {
-    if (turns === 0) return new Promise((resolve) => waiting.push(resolve));
-    turns -= 1;
-    return undefined;
-  };
-  const giveBack = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else turns += 1;
-  };
-
+  const turns = turnsOf(LARGE_AT_ONCE);
   return (stream) =>
     new Promise((resolve, reject) => {
       let chunks: Buffer[] = [];
@@ -55,7 +44,7 @@ export function bodyReader(): (stream: Readable) => Promise<Body> {
       const end = () => {
         done = true;
         clearInterval(patience);
-        if (hasTurn) giveBack();
+        if (hasTurn) turns.giveBack();
       };
       const finish = () => {
         if (done) return;
@@ -72,16 +61,16 @@ export function bodyReader(): (stream: Readable) => Promise<Body> {
         reject(error);
       };
       const takeTurn = async () => {
-        const later = turn();
+        const later = turns.take();
         if (later) {
           stream.pause();
           await later;
           stream.resume();
         }
-        if (done) return giveBack();
+        if (done) return turns.giveBack();
         hasTurn = true;
         patience = setInterval(() => {
-          if (waiting.length > 0) stream.destroy(new Error('a large body took too long while others waited'));
+          if (turns.wanted()) stream.destroy(new Error('a large body took too long while others waited'));
         }, TURN_MS);
       };
       stream.on('data', (chunk: Buffer) => {

@@ -6,6 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.ts';
+import { HANDSHAKE_TIMEOUT_MS } from './tls.ts';
 
 /** Who may send reviews: holders of a certificate that the authority signed, with one of the names as its common name. */
 export interface Clients {
@@ -50,8 +51,8 @@ export function admitClients(
     const clients = current();
     if (clients !== last) changedAt = performance.now();
     last = clients;
-    // A handshake that began before the change was still checked against the authority before.
-    const old = performance.now() - changedAt < HANDSHAKE_MS;
+    // A handshake that began before the change was still checked against the authority before; none lasts longer than this.
+    const old = performance.now() - changedAt < HANDSHAKE_TIMEOUT_MS;
     const until = socket.getPeerX509Certificate()?.validToDate;
     checked.set(socket, { clients: old ? undefined : clients, until, problem: problemOf(socket, clients) });
   });
@@ -84,9 +85,6 @@ interface Checked {
 }
 
 const UNCHECKED: Checked = { clients: undefined, until: undefined, problem: 'it was not checked' };
-
-/** The handshakeTimeout of the server: after that no handshake is left of before. */
-const HANDSHAKE_MS = 10_000;
 
 /** A sender that is cut off while writing loses our answer to a connection reset. The server's requestTimeout ends what is endless. */
 async function drop(body: Readable): Promise<void> {

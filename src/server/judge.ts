@@ -1,7 +1,6 @@
-import { type Decision, decide, type Phase } from '../admission/decide.ts';
+import { decide, type Phase } from '../admission/decide.ts';
 import { evaluate } from '../admission/evaluate.ts';
-import type { Code, Finding } from '../admission/findings.ts';
-import { type PatchOperation, patchOf } from '../admission/patch.ts';
+import { patchOf } from '../admission/patch.ts';
 import { asObject } from '../admission/pod.ts';
 import { reapply } from '../admission/reapply.ts';
 import type { AdmissionRequest } from '../admission/review.ts';
@@ -9,17 +8,16 @@ import type { Snapshot } from '../admission/snapshot.ts';
 import { type TemplateKind, type TemplateKinds, withTemplateKinds } from '../admission/template-kinds.ts';
 import { hasController, newTemplates } from '../admission/templates.ts';
 import { annotationsAdded } from '../admission/ways/added-annotations.ts';
-import { decideWorkload, type Preview } from '../admission/workload.ts';
+import { decideWorkload } from '../admission/workload.ts';
 import type { ClusterSource } from '../cluster/source.ts';
 import { policyNameOf } from '../policy/census.ts';
 import type { PolicySource } from '../policy/files.ts';
 import type { EffectivePolicy } from '../policy/policy.ts';
 import { NO_POLICY, renamesGpus } from '../policy/policy.ts';
 import { DEFAULT_POLICY, type PolicySet, resolvePolicy } from '../policy/resolve.ts';
-import { denialText, findingText, MOST_PROBLEMS, type Subject, warningLine, warningLines } from '../report/denial.ts';
 import { waitForFirstLists } from './first-lists.ts';
 import { judgeSettings, type Settings } from './judge-settings.ts';
-import { type Judgement, UNTOUCHED } from './judgement.ts';
+import { type Judgement, judgementOf, UNTOUCHED, unread, withWarning } from './judgement.ts';
 
 export type { Judgement };
 
@@ -157,57 +155,6 @@ function workOf(webhook: Webhook, request: AdmissionRequest, kinds: TemplateKind
   return newTemplates(object, oldObject, known).length > 0 ? { phase, kind: known } : 'none';
 }
 
-function judgementOf(
-  decision: Decision,
-  policy: EffectivePolicy,
-  request: AdmissionRequest,
-  patch?: readonly PatchOperation[],
-  preview?: () => Preview,
-): Judgement {
-  const { allowed, denials, findings, changes, announced } = decision;
-  const warnings = warningLines(decision);
-  const auditAnnotations = auditOf(decision, policy);
-  return {
-    answer: allowed
-      ? { allowed, warnings, patch: patch?.length === 0 ? undefined : patch, auditAnnotations }
-      : { allowed, ...denialOf(denials, policy, request), warnings, auditAnnotations },
-    mode: policy.governed ? policy.mode : 'none',
-    policy: policy.name ?? '',
-    findings,
-    changes: changes.length > 0 ? changes : announced,
-    preview,
-  };
-}
-
-function denialOf(denials: readonly Finding[], policy: EffectivePolicy, request: AdmissionRequest) {
-  const causes = denials.slice(0, MOST_PROBLEMS).map((finding) => ({
-    reason: finding.code,
-    message: findingText(finding),
-    field: finding.field,
-  }));
-  return { code: 403, reason: 'Forbidden', message: denialText(subjectOf(request), policy, denials), causes };
-}
-
-/** One key a code, with a value that is the same in every round: the API server refuses a second, different value. */
-function auditOf({ denials, findings, changes, announced }: Decision, policy: EffectivePolicy): Record<string, string> {
-  const audit: Record<string, string> = policy.name === undefined ? {} : { policy: policy.name };
-  tellOf(audit, denials, 'denied');
-  tellOf(audit, changes, 'changed');
-  tellOf(audit, announced, 'would change');
-  tellOf(audit, findings, 'found');
-  return audit;
-}
-
-function tellOf(audit: Record<string, string>, items: Iterable<{ readonly code: Code }>, what: string): void {
-  for (const { code } of items) audit[code] ??= what;
-}
-
-function subjectOf({ kind, name, namespace, object }: AdmissionRequest): Subject {
-  const { generateName } = asObject(asObject(object)?.metadata) ?? {};
-  const named = name || (typeof generateName === 'string' ? generateName : '');
-  return { kind: kind.kind === 'Pod' ? 'pod' : kind.kind, name: named, namespace: namespace ?? '' };
-}
-
 /** The effective policy of a namespace, kept as long as neither its labels nor the policies have changed. */
 function cachedPolicies(policies: {
   current(): PolicySet;
@@ -220,24 +167,5 @@ function cachedPolicies(policies: {
     const policy = resolvePolicy(labels, set);
     cache.set(labels, { set, policy });
     return policy;
-  };
-}
-
-/** A final pod whose policy can't be read is not let by: the mutating call may have missed it for the same reason. */
-function unread(namespace: string, reason: string): Judgement {
-  const message = `gpugate: the GPU policy of namespace ${namespace} can't be read (${reason}); try again`;
-  return {
-    ...UNTOUCHED,
-    unread: true,
-    answer: { ...UNTOUCHED.answer, allowed: false, code: 503, reason: 'ServiceUnavailable', message },
-  };
-}
-
-function withWarning(judgement: Judgement, namespace: string): Judgement {
-  const text = warningLine(`gpugate: the GPU policy of namespace ${namespace} can't be read; none was applied`);
-  return {
-    ...judgement,
-    unread: true,
-    answer: { ...judgement.answer, warnings: [...judgement.answer.warnings, text] },
   };
 }

@@ -2,6 +2,9 @@ import { constants } from 'node:crypto';
 import type { Pair } from '../certificates/pair.ts';
 import type { Clients } from './clients.ts';
 
+/** After this the server ends a handshake that is still under way. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000;
+
 /** The TLS options of the webhook's port; whole each time, since `setSecureContext` forgets what it isn't told. */
 export function tlsOptions(pair: Pair, clients?: Clients) {
   return {

@@ -52,15 +52,8 @@ export class FakeObjects {
   }
 
   /** Writes a kubeconfig into a directory; its path. */
-  async kubeconfig(dir: string, port = this.port): Promise<string> {
-    const config = {
-      clusters: [{ name: 'a', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'a', user: { token: 'a-token' } }],
-      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-      'current-context': 'a',
-    };
-    await writeFile(join(dir, 'kubeconfig'), JSON.stringify(config));
-    return join(dir, 'kubeconfig');
+  kubeconfig(dir: string, port = this.port): Promise<string> {
+    return writeKubeconfig(dir, port);
   }
 
   async stop(): Promise<void> {
@@ -148,4 +141,16 @@ function merged<T>(target: T, patch: unknown): T {
 
 function json(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** Writes a kubeconfig for an API server that speaks plain HTTP on this machine into a directory; its path. */
+export async function writeKubeconfig(dir: string, port: number): Promise<string> {
+  const config = {
+    clusters: [{ name: 'a', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'a', user: { token: 'a-token' } }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    'current-context': 'a',
+  };
+  await writeFile(join(dir, 'kubeconfig'), JSON.stringify(config));
+  return join(dir, 'kubeconfig');
 }

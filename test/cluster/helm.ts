@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type GoTools, goTools, type Log, versionIn } from './go-tools.ts';
-import type { CommandResult } from './kubectl.ts';
+import { type CommandResult, run } from './run.ts';
 
 /** The chart of the repository. */
 export const CHART = fileURLToPath(new URL('../../deploy/chart/gpugate', import.meta.url));
@@ -34,17 +32,7 @@ export async function helmFor(dir: string, kubeconfig?: string, log: Log = () =>
     HELM_DATA_HOME: home('data'),
     KUBECONFIG: kubeconfig ?? '/dev/null',
   };
-  return async (args, options = {}) => {
-    const child = spawn(binary, args, { env });
-    child.stdin.on('error', () => {}); // EPIPE when helm ends without reading; its exit code tells why.
-    child.stdin.end(options.input ?? '');
-    const closed = new Promise<number>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', (code) => resolve(code ?? -1));
-    });
-    const [code, stdout, stderr] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
-    return { code, stdout, stderr };
-  };
+  return (args, options = {}) => run(binary, args, { env, input: options.input });
 }
 
 /** The output of a Helm command that must succeed; throws with what it printed otherwise. */

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type GoTools, goTools, type Log, versionIn } from './go-tools.ts';
-import type { CommandResult } from './kubectl.ts';
+import { type CommandResult, run } from './run.ts';
 
 const TOOLS: GoTools = {
   what: 'promtool',
@@ -20,11 +18,5 @@ const TOOLS: GoTools = {
 
 /** Runs Prometheus' own promtool, built once from the Go module in `test/e2e/promtool`. A failing command is a result, not an error. */
 export async function promtool(args: readonly string[], log: Log = () => {}): Promise<CommandResult> {
-  const child = spawn(join(await goTools(TOOLS, log), 'promtool'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const closed = new Promise<number>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? -1));
-  });
-  const [code, stdout, stderr] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
-  return { code, stdout, stderr };
+  return run(join(await goTools(TOOLS, log), 'promtool'), args);
 }

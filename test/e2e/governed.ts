@@ -1,8 +1,9 @@
 import { type Api, apiOf } from '../cluster/api.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
 import { addCrd, addNamespaces, addPolicies, type Gpugate, register, startGpugate } from '../cluster/gpugate.ts';
-import { type CommandResult, mustKubectl } from '../cluster/kubectl.ts';
+import { mustKubectl } from '../cluster/kubectl.ts';
 import { addNodes } from '../cluster/nodes.ts';
+import type { CommandResult } from '../cluster/run.ts';
 
 /** A control plane whose GPU pods gpugate judges, as `npm run cluster` has it. */
 export interface Governed {

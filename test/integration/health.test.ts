@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeApiServer } from '../cluster/fake-api-server.ts';
+import { writeKubeconfig } from '../cluster/fake-objects.ts';
 import { freePorts } from '../cluster/ports.ts';
 import { serve } from './gpugate.ts';
 
@@ -16,15 +17,9 @@ describe('while the API server is away', () => {
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'gpugate-'));
     [port] = (await freePorts(1)) as [number];
-    const config = {
-      clusters: [{ name: 'a', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'a', user: { token: 'a-token' } }],
-      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-      'current-context': 'a',
-    };
-    await writeFile(join(dir, 'kubeconfig'), JSON.stringify(config));
+    const kubeconfig = await writeKubeconfig(dir, port);
     api = new FakeApiServer();
-    served = await serve(['--kubeconfig', join(dir, 'kubeconfig'), '--shutdown-delay', '0']);
+    served = await serve(['--kubeconfig', kubeconfig, '--shutdown-delay', '0']);
   });
   afterEach(async () => {
     await served.remove();

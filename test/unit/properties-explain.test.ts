@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { explain, reasonsOf } from '../../src/explain/explain.ts';
-import type { ExplainInput, NodeState } from '../../src/explain/input.ts';
+import type { NodeState } from '../../src/explain/input.ts';
 import { LAYERS } from '../../src/explain/result.ts';
-import { NO_POLICY } from '../../src/policy/policy.ts';
+import { anInput } from '../../src/explain/testing.ts';
 
 const resource = fc.constantFrom(
   'nvidia.com/gpu',
@@ -70,32 +70,12 @@ const world = fc.record({
   deviceClassResources: fc.constantFrom(undefined, new Set(['nvidia.com/gpu'])),
 });
 
-function inputOf(given: Partial<ExplainInput>): ExplainInput {
-  return {
-    pod: {},
-    subject: 'pod/p',
-    namespace: 'n',
-    exists: true,
-    events: [],
-    policy: NO_POLICY,
-    nodes: [],
-    holders: [],
-    holdersOfNamespaceOnly: false,
-    stack: [],
-    quotas: [],
-    runtimeClasses: undefined,
-    deviceClassResources: undefined,
-    gpuResources: [],
-    ...given,
-  };
-}
-
 describe('explain', () => {
   it('invents no reason for a pod that runs, whatever the cluster is like', () => {
     fc.assert(
       fc.property(spec, world, name, (pod, around, on) => {
         const running = { spec: { ...pod, nodeName: on }, status: { phase: 'Running' } };
-        const explanation = explain(inputOf({ ...around, pod: running }));
+        const explanation = explain(anInput({ ...around, pod: running }));
         expect(explanation.state).toBe('running');
         expect(reasonsOf(explanation)).toEqual([]);
         expect(explanation.layers.filter(({ mark }) => mark === 'problem')).toEqual([]);
@@ -120,10 +100,10 @@ describe('explain', () => {
           conditions: [],
         };
         const nodes = [...(around.nodes ?? []), free];
-        const codes = reasonsOf(explain(inputOf({ ...around, pod, nodes }))).map(({ code }) => code);
+        const codes = reasonsOf(explain(anInput({ ...around, pod, nodes }))).map(({ code }) => code);
         // The free node has everything, so that only a name that no plugin uses, or no scheduler, is left.
         expect(codes.filter((code) => code !== 'misspelt-name')).toEqual([]);
-        const none = reasonsOf(explain(inputOf({ ...around, pod, nodes: [], deviceClassResources: undefined })));
+        const none = reasonsOf(explain(anInput({ ...around, pod, nodes: [], deviceClassResources: undefined })));
         expect(none.length).toBeGreaterThan(0);
       }),
     );
@@ -144,7 +124,7 @@ describe('explain', () => {
         world,
         fc.boolean(),
         (pod, around, exists) => {
-          const explanation = explain(inputOf({ ...around, pod, exists }));
+          const explanation = explain(anInput({ ...around, pod, exists }));
           expect(explanation.layers.map(({ name: layer }) => layer)).toEqual([...LAYERS]);
           for (const { next, text } of reasonsOf(explanation)) expect([next, text]).not.toContain('');
         },
