@@ -77,7 +77,6 @@ beforeAll(async () => {
     await symlink(join(dir, 'dist/gpugate.js'), join(dir, 'bin', name));
   const path = [join(dir, 'bin'), dirname(process.execPath), process.env.PATH];
   env = { ...process.env, PATH: path.join(delimiter), PRE_COMMIT_HOME: join(dir, 'pre-commit'), NO_COLOR: '1' };
-  delete env.FORCE_COLOR;
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 

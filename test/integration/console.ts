@@ -20,8 +20,7 @@ export async function runConsole(page: string): Promise<ReadonlyMap<Block, strin
     await mkdir(work);
     const script = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
     await writeFile(join(bin, 'gpugate'), script, { mode: 0o755 });
-    const { FORCE_COLOR: _, ...inherited } = process.env;
-    const env = { ...inherited, NO_COLOR: '1', PATH: `${bin}${delimiter}${process.env.PATH}` };
+    const env = { ...process.env, NO_COLOR: '1', PATH: `${bin}${delimiter}${process.env.PATH}` };
     const shown = new Map<Block, string>();
     for (const block of blocksOf(page)) {
       const [, file] = /^\w+ file=(.+)$/.exec(block.info) ?? [];

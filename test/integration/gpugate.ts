@@ -15,14 +15,8 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** What a test sets is all that the process sees of GPUGATE_ and Kubernetes variables. */
-function environment(set: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(GPUGATE_|KUBE)/.test(name));
-  return { ...Object.fromEntries(inherited), ...set };
-}
-
 function start(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcessByStdio<null, Readable, Readable> {
-  return spawn(process.execPath, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 function ending(child: ChildProcessByStdio<null, Readable, Readable>): Promise<Ended> {

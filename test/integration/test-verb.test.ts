@@ -91,7 +91,7 @@ describe('gpugate test', () => {
 
   it('uses colours only where they are asked for', async () => {
     expect((await gpugate(['test', dir], { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mPASS');
-    expect((await gpugate(['test', dir], { NO_COLOR: '1', FORCE_COLOR: undefined })).stdout).not.toContain('\u001b');
+    expect((await gpugate(['test', dir], { NO_COLOR: '1' })).stdout).not.toContain('\u001b');
     expect((await gpugate(['test', dir, '--color', 'always'])).stdout).toContain('\u001b[32mPASS');
   });
 });
