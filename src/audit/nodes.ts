@@ -1,6 +1,6 @@
 import { asObject } from '../admission/pod.ts';
+import type { NodeState } from '../cluster/node-state.ts';
 import { unitsIn } from '../explain/facts.ts';
-import type { NodeState } from '../explain/input.ts';
 import { gpuResource } from '../policy/resources.ts';
 
 const STATE = 'nvidia.com/mig.config.state';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
-import type { ExamineOptions } from '../cluster/examine.ts';
+import type { ExamineOptions } from '../doctor/examine.ts';
 import type { Diagnosis } from '../doctor/result.ts';
 import { addClusterFlags, type ClusterFlags, duration, withCluster } from './cluster-flags.ts';
 import { EXIT, isFailure } from './exit.ts';
@@ -114,7 +114,7 @@ async function untilWell(options: Options, examineOptions: ExamineOptions): Prom
 }
 
 async function look(client: ApiClient, options: ExamineOptions, signal: AbortSignal): Promise<Diagnosis> {
-  const { examine } = await import('../cluster/examine.ts');
+  const { examine } = await import('../doctor/examine.ts');
   const { diagnose } = await import('../doctor/doctor.ts');
   return diagnose(await examine(client, options, signal));
 }

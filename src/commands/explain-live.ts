@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
 import type { ApiClient } from '../cluster/client.ts';
-import { readPending, readPolicies } from '../cluster/pending.ts';
 import type { KubernetesObject } from '../cluster/store.ts';
 import type { Target } from '../cluster/workload-pods.ts';
 import { explain, reasonsOf } from '../explain/explain.ts';
 import { explainNamespace } from '../explain/namespace.ts';
+import { readPending, readPolicies } from '../explain/pending.ts';
 import { EXCLUDED_NAMESPACES } from '../registration/entries.ts';
 import { explanationText, headline } from '../report/explanation.ts';
 import { styleOf } from '../report/marks.ts';

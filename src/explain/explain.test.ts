@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { NodeState } from '../cluster/node-state.ts';
 import { explain, reasonsOf } from './explain.ts';
-import type { ExplainInput, Holder, NodeState } from './input.ts';
+import type { ExplainInput, Holder } from './input.ts';
 import type { State } from './result.ts';
 import { anInput } from './testing.ts';
 

@@ -2,7 +2,8 @@ import { asArray, asObject, type JsonObject, type PodView, viewPod } from '../ad
 import { parseQuantity, wholeUnits } from '../admission/quantity.ts';
 import { reachOf } from '../admission/reach.ts';
 import { podTotal } from '../admission/totals.ts';
-import type { ExplainInput, Holder, NodeState } from './input.ts';
+import type { NodeState } from '../cluster/node-state.ts';
+import type { ExplainInput, Holder } from './input.ts';
 import type { State } from './result.ts';
 
 /** The input, and what every layer wants to know of it. */

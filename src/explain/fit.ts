@@ -1,6 +1,7 @@
 import { tolerates } from '../admission/placement.ts';
+import type { NodeState, Taint } from '../cluster/node-state.ts';
 import { type Facts, takenOn, unitsIn } from './facts.ts';
-import type { Holder, NodeState, Taint } from './input.ts';
+import type { Holder } from './input.ts';
 
 /** What keeps the pod from one node that it may go to and that has enough GPUs. */
 export type Blocker =

@@ -1,6 +1,6 @@
 import { asArray, asObject } from '../admission/pod.ts';
+import type { NodeState } from '../cluster/node-state.ts';
 import { type Facts, kubectl, listed, unitsIn } from './facts.ts';
-import type { NodeState } from './input.ts';
 import type { Reason, Seen } from './result.ts';
 import { NO_HANDLER } from './runtime-class.ts';
 import { stackLines } from './stack.ts';

@@ -1,4 +1,4 @@
-import type { NodeInfo } from '../admission/snapshot.ts';
+import type { NodeState } from '../cluster/node-state.ts';
 import type { EffectivePolicy } from '../policy/policy.ts';
 
 /**
@@ -28,26 +28,6 @@ export interface ExplainInput {
   readonly deviceClassResources: ReadonlySet<string> | undefined;
   /** Resources that count as GPUs beside the catalogue. */
   readonly gpuResources: readonly string[];
-}
-
-export interface NodeState extends NodeInfo {
-  readonly capacity: Readonly<Record<string, string>>;
-  readonly taints: readonly Taint[];
-  readonly unschedulable: boolean;
-  readonly conditions: readonly NodeCondition[];
-}
-
-export interface Taint {
-  readonly key: string;
-  readonly value?: string | undefined;
-  readonly effect: string;
-}
-
-export interface NodeCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
 }
 
 /** A pod that holds GPUs of a node, by resource name. */

@@ -1,5 +1,5 @@
+import type { NodeState } from '../cluster/node-state.ts';
 import { gpuResource } from '../policy/resources.ts';
-import type { NodeState } from './input.ts';
 
 const CONFIG = 'nvidia.com/mig.config';
 const STATE = 'nvidia.com/mig.config.state';

@@ -1,8 +1,9 @@
 import { closest, distance } from 'fastest-levenshtein';
+import type { NodeState } from '../cluster/node-state.ts';
 import { gpuResource } from '../policy/resources.ts';
 import { counted, type Facts, isWaiting, kubectl, listed, unitsIn } from './facts.ts';
 import { type Blocker, blockersOf, hasEnough, taintText } from './fit.ts';
-import type { Holder, NodeState } from './input.ts';
+import type { Holder } from './input.ts';
 import { type Layout, layoutsUnderWay } from './layouts.ts';
 import type { Reason } from './result.ts';
 import { schedulerReasons } from './scheduler-message.ts';

@@ -1,7 +1,7 @@
 import { asArray, asObject, type JsonObject } from '../admission/pod.ts';
 import { reachOf } from '../admission/reach.ts';
+import type { NodeState } from '../cluster/node-state.ts';
 import { type Facts, listed } from './facts.ts';
-import type { NodeState } from './input.ts';
 import type { Reason } from './result.ts';
 
 /** Labels that name the model of a GPU: feature discovery, GKE, Karpenter. */

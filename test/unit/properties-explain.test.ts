@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { NodeState } from '../../src/cluster/node-state.ts';
 import { explain, reasonsOf } from '../../src/explain/explain.ts';
-import type { NodeState } from '../../src/explain/input.ts';
 import { LAYERS } from '../../src/explain/result.ts';
 import { anInput } from '../../src/explain/testing.ts';
 

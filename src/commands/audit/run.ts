@@ -8,7 +8,7 @@ import { nodeNotices } from '../../audit/nodes.ts';
 import type { Audit, Judged } from '../../audit/result.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { listPages } from '../../cluster/listwatch.ts';
-import { nodeState } from '../../cluster/pending.ts';
+import { nodeState } from '../../cluster/node-state.ts';
 import { all, optional } from '../../cluster/read.ts';
 import type { KubernetesObject } from '../../cluster/store.ts';
 import { type EffectivePolicy, NO_POLICY } from '../../policy/policy.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import type { Handshake } from '../doctor/input.ts';
+import type { Handshake } from './input.ts';
 
 const TIMEOUT_MS = 5000;
 

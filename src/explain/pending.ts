@@ -1,16 +1,17 @@
 import { asArray, asObject, type JsonObject, viewPod } from '../admission/pod.ts';
-import { unitsOf } from '../explain/facts.ts';
-import type { ExplainInput, Holder, NodeState, QuotaState, SeenEvent, StackPod } from '../explain/input.ts';
+import { type ApiClient, ApiError } from '../cluster/client.ts';
+import { extendedResourceName } from '../cluster/extras.ts';
+import { listPages } from '../cluster/listwatch.ts';
+import { nodeState, quantities } from '../cluster/node-state.ts';
+import { all, optional } from '../cluster/read.ts';
+import type { KubernetesObject } from '../cluster/store.ts';
+import { objectAt, type Target } from '../cluster/workload-pods.ts';
 import type { PolicySet } from '../policy/resolve.ts';
 import { resolvePolicy } from '../policy/resolve.ts';
 import { API_VERSION } from '../policy/schema.ts';
 import { readStored } from '../policy/stored.ts';
-import { type ApiClient, ApiError } from './client.ts';
-import { extendedResourceName } from './extras.ts';
-import { listPages } from './listwatch.ts';
-import { all, optional } from './read.ts';
-import type { KubernetesObject } from './store.ts';
-import { objectAt, type Target } from './workload-pods.ts';
+import { unitsOf } from './facts.ts';
+import type { ExplainInput, Holder, QuotaState, SeenEvent, StackPod } from './input.ts';
 
 /** Bound to a node and not ended: what holds GPUs. */
 const ON_NODES = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed';
@@ -125,33 +126,9 @@ export async function readPolicies(client: ApiClient, signal: AbortSignal): Prom
   }
 }
 
-function strings(value: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(asObject(value) ?? {}).map(([key, text]) => [key, String(text)]));
-}
-
-/** What is looked at of a Node. */
-export function nodeState(object: KubernetesObject): NodeState {
-  const { spec, status } = object as { spec?: JsonObject; status?: JsonObject };
-  return {
-    name: String(object.metadata?.name),
-    labels: object.metadata?.labels ?? {},
-    allocatable: strings(status?.allocatable),
-    capacity: strings(status?.capacity),
-    unschedulable: spec?.unschedulable === true,
-    taints: asArray(spec?.taints).flatMap((taint) => {
-      const { key, value, effect } = asObject(taint) ?? {};
-      return [{ key: String(key), effect: String(effect), ...(typeof value === 'string' ? { value } : {}) }];
-    }),
-    conditions: asArray(status?.conditions).map((condition) => {
-      const { type, status: is, reason = '', message = '' } = asObject(condition) ?? {};
-      return { type: String(type), status: String(is), reason: String(reason), message: String(message) };
-    }),
-  };
-}
-
 function quotaState(object: KubernetesObject): QuotaState {
   const { status } = object as { status?: JsonObject };
-  return { name: String(object.metadata?.name), hard: strings(status?.hard), used: strings(status?.used) };
+  return { name: String(object.metadata?.name), hard: quantities(status?.hard), used: quantities(status?.used) };
 }
 
 /** Events of these objects, oldest first. */

@@ -1,23 +1,15 @@
 import { asArray, asObject } from '../admission/pod.ts';
-import type {
-  DoctorInput,
-  Handshake,
-  Probe,
-  Read,
-  ServiceState,
-  Tried,
-  WebhookConfiguration,
-} from '../doctor/input.ts';
-import { chooseProbes } from '../doctor/probes.ts';
+import { type ApiClient, ApiError } from '../cluster/client.ts';
+import { nodeState } from '../cluster/node-state.ts';
+import { all } from '../cluster/read.ts';
+import type { KubernetesObject } from '../cluster/store.ts';
 import { API_VERSION } from '../policy/schema.ts';
 import { readStored } from '../policy/stored.ts';
 import { CONFIGURATIONS_PATH } from '../registration/configurations.ts';
 import type { Entry } from '../registration/entries.ts';
-import { type ApiClient, ApiError } from './client.ts';
 import { handshakeWith } from './handshake.ts';
-import { nodeState } from './pending.ts';
-import { all } from './read.ts';
-import type { KubernetesObject } from './store.ts';
+import type { DoctorInput, Handshake, Probe, Read, ServiceState, Tried, WebhookConfiguration } from './input.ts';
+import { chooseProbes } from './probes.ts';
 
 export interface ExamineOptions {
   readonly version: string;
