@@ -12,6 +12,13 @@ interface Stored {
   [more: string]: unknown;
 }
 
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+}
+
+const FULL: Refusal = { status: 500, message: 'etcdserver: mvcc: database space exceeded' };
+
 /**
  * An API server of named objects in collections: GET, list and watch by name, POST, and PATCH by merge and JSON patches, with
  * conflicts by resourceVersion as the real one has them.
@@ -21,8 +28,8 @@ export class FakeObjects {
   readonly objects = new Map<string, Stored>();
   /** Method and path of each request but those of lists and watches. */
   readonly requests: string[] = [];
-  /** Answers instead of the usual, with this status, to what it says true for. */
-  refuse: ((method: string, path: string) => boolean) | undefined;
+  /** Answers instead of the usual: with what it returns, or to true as an etcd that is full makes it. */
+  refuse: ((method: string, path: string) => boolean | Refusal) | undefined;
   /** Told of each object that was put or patched. */
   onPut: ((path: string) => void) | undefined;
   /** What the Date of each answer shows. */
@@ -84,8 +91,11 @@ export class FakeObjects {
     const { method = '' } = request;
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://api');
     const name = searchParams.get('fieldSelector')?.replace('metadata.name=', '');
-    if (this.refuse?.(method, pathname))
-      return json(response, 500, { message: 'etcdserver: mvcc: database space exceeded' });
+    const refusal = this.refuse?.(method, pathname);
+    if (refusal) {
+      const { status, message } = refusal === true ? FULL : refusal;
+      return json(response, status, { message });
+    }
     if (searchParams.has('watch')) {
       return this.#watch(pathname, name ?? '', Number(searchParams.get('resourceVersion')), response);
     }

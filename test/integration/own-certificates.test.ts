@@ -295,6 +295,29 @@ describe('a new CA', () => {
   });
 });
 
+describe('a caBundle that is refused', () => {
+  const writes = async (registry: Registry, resource: string, result: string) => {
+    const text = await registry.getSingleMetricAsString('gpugate_ca_bundle_writes_total');
+    return Number(text.split(`{resource="${resource}",result="${result}"} `)[1]?.split('\n')[0] ?? 0);
+  };
+
+  it('again and again, though nothing has changed, is told, and keeps the other configuration from nothing', async () => {
+    register();
+    const message = 'admission webhook "changes.example.com" denied the request: frozen';
+    api.refuse = (method, path) => method === 'PATCH' && path === MUTATING && { status: 422, message };
+    const { kept, registry } = await start();
+    await until(() => lines.some(({ reason }) => reason === message));
+    expect(kept.problem()).toBe(message);
+    expect(await writes(registry, 'mutatingwebhookconfigurations', 'conflict')).toBe(3);
+    expect(await writes(registry, 'mutatingwebhookconfigurations', 'failure')).toBeGreaterThan(0);
+    expect(await writes(registry, 'validatingwebhookconfigurations', 'success')).toBe(1);
+    expect(bundles().map((each) => each === held('ca-bundle.crt'))).toEqual([false, false, true, true]);
+    api.refuse = undefined;
+    await until(areReady);
+    expect(isPublished()).toBe(true);
+  });
+});
+
 describe('a Secret of a backup', () => {
   it('is taken over once its CA is published, and until then what was served is', async () => {
     register();
