@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { HANDSHAKE_TIMEOUT_MS } from '../../src/server/tls.ts';
 import { type Credential, clientAuthority, clientCertificate } from '../cluster/client-certificates.ts';
 import { client } from './client.ts';
 import { gpugate, serve } from './gpugate.ts';
@@ -121,6 +123,52 @@ describe('with --client-ca', () => {
     expect(await get()).toMatchObject({ status: 403 });
     agent.destroy();
     expect(await ask(await clientCertificate(other, ['kube-apiserver']))).toMatchObject({ status: 200 });
+  });
+
+  describe('the authority changes while a client has connected and not yet shaken hands', () => {
+    /** A connection that the server has, without a byte on it. */
+    const opened = async (): Promise<Socket> => {
+      const arrived = once(server.app.fastify.server, 'connection');
+      const socket = connectTcp(server.port, '127.0.0.1');
+      await Promise.all([arrived, once(socket, 'connect')]);
+      return socket;
+    };
+    /** Shakes hands on it, and asks once. */
+    const askOn = async (socket: Socket, shown: Credential) => {
+      const { certificate: cert, key } = shown;
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const secured = connect({ socket, cert, key, ca: server.issued.ca, servername: 'localhost' });
+      agent.createConnection = () => secured;
+      const { status, headers } = await server.send({ method: 'GET', path: '/livez', agent });
+      agent.destroy();
+      return { status, connection: headers.connection };
+    };
+    const distrust = () => server.app.useClients({ authority: other.certificate, names: ['kube-apiserver'] });
+
+    it('one of the old authority is served to the end of its request, and no longer', async () => {
+      const socket = await opened();
+      distrust();
+      expect(await askOn(socket, apiServer)).toEqual({ status: 200, connection: 'close' });
+      expect(await askOn(await opened(), apiServer)).toEqual({ status: 403, connection: 'close' });
+    });
+
+    it('one of the new authority is refused, told to close, and answered when it comes again', async () => {
+      const shown = await clientCertificate(other, ['kube-apiserver']);
+      const socket = await opened();
+      distrust();
+      expect(await askOn(socket, shown)).toEqual({ status: 403, connection: 'close' });
+      expect(await askOn(await opened(), shown)).toMatchObject({ status: 200 });
+    });
+
+    it('once no handshake can be from before, connections are kept again', async () => {
+      const shown = await clientCertificate(other, ['kube-apiserver']);
+      distrust();
+      expect(await askOn(await opened(), shown)).toEqual({ status: 200, connection: 'close' });
+      const now = performance.now.bind(performance);
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + HANDSHAKE_TIMEOUT_MS);
+      onTestFinished(() => clock.mockRestore());
+      expect(await askOn(await opened(), shown)).toEqual({ status: 200, connection: 'keep-alive' });
+    });
   });
 
   it('a renewed certificate of ours leaves the check as it was', async () => {
