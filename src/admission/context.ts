@@ -15,7 +15,6 @@ export interface PodRequest {
   readonly pod: unknown;
   /** Where the pod stands in the reviewed object: empty, or ['spec', 'template']. */
   readonly path: readonly (string | number)[];
-  readonly namespace: string;
   /** Kind of the reviewed object. */
   readonly kind?: string;
   /** The whole reviewed object, for the value that the user typed (last-applied annotation). */

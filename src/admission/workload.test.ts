@@ -24,7 +24,7 @@ const mig = (templates: Templates, mode: Mode = 'enforce') =>
   governed({ mode, templates, sharing: 'mig', mig: { profile: '1g.10gb' }, maxGpus: { perPod: 2 } });
 
 function asked(webhook: 'mutate' | 'validate', kind: TemplateKind, object: unknown, policy: EffectivePolicy) {
-  const { decision, patch } = decideWorkload(webhook, { kind, object, namespace: 'team-a' }, policy, SNAPSHOT);
+  const { decision, patch } = decideWorkload(webhook, { kind, object }, policy, SNAPSHOT);
   const codes = (items: readonly { readonly code: string }[]) => items.map(({ code }) => code);
   const { allowed, denials, warnings, changes, announced, findings } = decision;
   return {
@@ -102,7 +102,7 @@ it('puts nothing back where nothing would be changed', () => {
     ['warn', 0],
     ['audit', 0],
   ] as const) {
-    const request = { kind: deployment, object: old, oldObject: live, namespace: 'team-a' };
+    const request = { kind: deployment, object: old, oldObject: live };
     expect(decideWorkload('mutate', request, governed({ mode, templates: 'mutate' }), SNAPSHOT).patch).toHaveLength(
       put,
     );

@@ -12,7 +12,6 @@ import { newTemplates, type Template, valueAt } from './templates.ts';
 /** An object that holds pod templates, and what it was before. */
 export interface WorkloadRequest {
   readonly kind: TemplateKind;
-  readonly namespace: string;
   readonly object: unknown;
   /** Undefined for an object that is made. */
   readonly oldObject?: unknown;
@@ -118,11 +117,11 @@ function changedPart(template: Template, request: WorkloadRequest, policy: Effec
 function judge(
   pod: unknown,
   { path }: Template,
-  { namespace, kind, object }: WorkloadRequest,
+  { kind, object }: WorkloadRequest,
   policy: EffectivePolicy,
   snapshot: Snapshot,
 ): Verdict {
-  return evaluate({ pod, path, namespace, kind: kind.kind, object }, policy, snapshot);
+  return evaluate({ pod, path, kind: kind.kind, object }, policy, snapshot);
 }
 
 /** All verdicts as one; what is about the namespace is said once. */

@@ -24,7 +24,7 @@ function pod(limits: object, more: object = {}): object {
 }
 
 const told = (object: object, policy: EffectivePolicy) =>
-  judgePod(object, 'team-a', policy, snapshot).map(({ code, level }) => `${code} ${level}`);
+  judgePod(object, policy, snapshot).map(({ code, level }) => `${code} ${level}`);
 
 describe('a live pod', () => {
   it('that is as its policy wants it has nothing', () => {
@@ -32,7 +32,7 @@ describe('a live pod', () => {
   });
 
   it('that is older than its policy lacks what that requires, in words for a pod that lives', () => {
-    const [judgement] = judgePod(pod({ [GPU]: '1' }), 'team-a', policyOf(mig), snapshot);
+    const [judgement] = judgePod(pod({ [GPU]: '1' }), policyOf(mig), snapshot);
     expect(judgement).toMatchObject({
       code: 'GPU180',
       level: 'error',
@@ -66,7 +66,7 @@ describe('a live pod', () => {
 describe('a workload', () => {
   const kinds = withTemplateKinds();
   const judge = (key: string, object: object, policy: EffectivePolicy) =>
-    judgeWorkload(object, kinds.get(key) as never, 'team-a', policy, snapshot).map(({ code, level, field }) => [
+    judgeWorkload(object, kinds.get(key) as never, policy, snapshot).map(({ code, level, field }) => [
       code,
       level,
       field,
@@ -88,21 +88,18 @@ describe('a workload', () => {
 
 describe('a namespace', () => {
   it('without a policy has nothing', () => {
-    expect(judgeNamespace('n', resolvePolicy({}, new Map()), snapshot)).toEqual([]);
+    expect(judgeNamespace(resolvePolicy({}, new Map()), snapshot)).toEqual([]);
   });
 
   it('whose label is not understood would have all of its GPU pods refused', () => {
     const policy = resolvePolicy({ 'gpugate.dev/sharing': 'both' }, new Map());
-    expect(judgeNamespace('n', policy, snapshot)).toMatchObject([{ code: 'GPU101', level: 'error' }]);
+    expect(judgeNamespace(policy, snapshot)).toMatchObject([{ code: 'GPU101', level: 'error' }]);
   });
 
   it('whose quota counts the old name, and whose slices no node offers', () => {
     const limits = [{ kind: 'ResourceQuota' as const, name: 'q', resources: [`requests.${GPU}`] }];
     const nodes = [{ name: 'a', labels: {}, allocatable: { [GPU]: '8' } }];
-    const codes = judgeNamespace('n', policyOf(mig), { ...snapshot, nodes, limits }).map(({ code, level }) => [
-      code,
-      level,
-    ]);
+    const codes = judgeNamespace(policyOf(mig), { ...snapshot, nodes, limits }).map(({ code, level }) => [code, level]);
     expect(codes).toEqual([
       ['GPU160', 'warning'],
       ['GPU161', 'warning'],
@@ -112,7 +109,7 @@ describe('a namespace', () => {
 
 describe('what is put together', () => {
   const policy = policyOf(mig);
-  const judgements = judgePod(pod({ [GPU]: '1' }), 'team-a', policy, snapshot);
+  const judgements = judgePod(pod({ [GPU]: '1' }), policy, snapshot);
   const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'train', uid: 'u' };
 
   it('stands under the owner once, with a few names, however many pods there are', () => {

@@ -24,13 +24,8 @@ export function isJudged(pod: unknown): boolean {
 }
 
 /** A live pod, as the validating webhook would judge it if it were made as it is now. */
-export function judgePod(
-  pod: unknown,
-  namespace: string,
-  policy: EffectivePolicy,
-  snapshot: Snapshot,
-): readonly Judgement[] {
-  const request = { pod, path: [], namespace, kind: 'Pod', object: pod };
+export function judgePod(pod: unknown, policy: EffectivePolicy, snapshot: Snapshot): readonly Judgement[] {
+  const request = { pod, path: [], kind: 'Pod', object: pod };
   const { denials, findings } = decide(evaluate(request, policy, snapshot), policy, 'validate', true);
   // A pod that is refused would never be changed, so that it lacks no change.
   const refused = denials.some(({ code }) => code !== 'GPU180');
@@ -41,11 +36,10 @@ export function judgePod(
 export function judgeWorkload(
   object: unknown,
   kind: TemplateKind,
-  namespace: string,
   policy: EffectivePolicy,
   snapshot: Snapshot,
 ): readonly Judgement[] {
-  const { decision, preview } = decideWorkload('validate', { kind, namespace, object }, policy, snapshot);
+  const { decision, preview } = decideWorkload('validate', { kind, object }, policy, snapshot);
   return judgementsOf(decision.findings, [...preview().denials, ...decision.denials]);
 }
 
@@ -92,13 +86,13 @@ export function isRestart({ fix }: Pick<Judgement, 'fix'>): boolean {
 }
 
 /** Labels of a namespace that are not understood, and what every GPU pod of it would meet: quotas, nodes, runtime classes. */
-export function judgeNamespace(namespace: string, policy: EffectivePolicy, snapshot: Snapshot): readonly Judgement[] {
+export function judgeNamespace(policy: EffectivePolicy, snapshot: Snapshot): readonly Judgement[] {
   const told = [
     ...policy.problems.map((problem) => problemJudgement(problem, policy.mode === 'enforce' ? 'error' : 'warning')),
     ...policy.warnings.map((problem) => problemJudgement(problem, 'warning')),
   ];
   if (!policy.governed || policy.problems.length > 0) return told;
-  const findings = evaluate({ pod: ONE_GPU, path: [], namespace, kind: 'Pod' }, policy, snapshot).findings;
+  const findings = evaluate({ pod: ONE_GPU, path: [], kind: 'Pod' }, policy, snapshot).findings;
   const about = renamesGpus(policy) ? ['GPU160', 'GPU161', 'GPU131'] : ['GPU131'];
   const namespaceWide = findings.filter(({ code, severity }) => about.includes(code) && severity !== 'note');
   return [...told, ...namespaceWide.map((finding) => ({ ...judgement(finding, 'warning'), field: 'metadata.labels' }))];

@@ -74,7 +74,7 @@ function changeIn(
   const policy = resolvePolicy(labels, policies);
   if (!labels['gpugate.dev/policy'] || policy.mode !== 'enforce' || policy.problems.length > 0) return [];
   const object = pod({ [WHOLE_GPU]: '1' });
-  const request = { pod: object, path: [], namespace, kind: 'Pod' };
+  const request = { pod: object, path: [], kind: 'Pod' };
   const { allowed, changes } = decide(evaluate(request, policy, { nodes, gpuResources: [] }), policy, 'mutate');
   if (!allowed) return [];
   const expects = expected(changes);

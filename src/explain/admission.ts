@@ -26,7 +26,7 @@ export function admission(facts: Facts): Seen {
 /** Without an event: what gpugate itself would say of the pod. */
 function wouldRefuse({ pod, namespace, policy, nodes = [], gpuResources, subject }: Facts): readonly Reason[] {
   if (!policy) return [];
-  const request = { pod, path: [], namespace, kind: 'Pod' };
+  const request = { pod, path: [], kind: 'Pod' };
   const { denials } = decide(evaluate(request, policy, { nodes, gpuResources }), policy, 'mutate');
   return denials.map(({ code, message, fix }) => ({
     code: 'refused-by-gpugate',

@@ -108,16 +108,16 @@ function judgeWork(
   policy: EffectivePolicy,
   snapshot: Snapshot,
 ): Judgement {
-  const { subResource, object, oldObject, namespace = '' } = request;
+  const { subResource, object, oldObject } = request;
   if (annotations)
     return judgementOf(decide(annotationsAdded(object, oldObject, policy), policy, phase, true), policy, request);
   if (kind) {
-    const change = { kind, namespace, object, oldObject };
+    const change = { kind, object, oldObject };
     const { decision, patch, preview } = decideWorkload(webhook, change, policy, snapshot);
     return judgementOf(decision, policy, request, patch, preview);
   }
   const added = subResource === 'ephemeralcontainers';
-  const pod = { pod: object, path: [], namespace, kind: request.kind.kind, object };
+  const pod = { pod: object, path: [], kind: request.kind.kind, object };
   const verdict = evaluate(added ? { ...pod, before: oldObject } : pod, policy, snapshot);
   const decision = decide(verdict, policy, phase, phase !== 'validate' || added);
   const preview = () => ({ denials: [], patch: patchOf(object, decision.announced, []) });

@@ -9,7 +9,7 @@ import { EXTRA_GPU } from './arbitrary-world.ts';
 
 /** What gpugate refuses in every mode, since the API server refuses it anyway. */
 function gpugateOnGpus(pod: unknown): 'refused' | 'accepted' {
-  const { findings } = evaluate({ pod, path: [], namespace: 'team-a' }, NO_POLICY, {
+  const { findings } = evaluate({ pod, path: [] }, NO_POLICY, {
     nodes: [],
     gpuResources: [EXTRA_GPU],
   });

@@ -14,7 +14,7 @@ const policyOf = ({ labels, policies }: World) =>
 const snapshotOf = ({ nodes }: World) => ({ nodes, gpuResources: [EXTRA_GPU] });
 
 function verdictOn(pod: unknown, around: World, path: readonly string[] = []) {
-  return evaluate({ pod, path, namespace: 'team-a' }, policyOf(around), snapshotOf(around));
+  return evaluate({ pod, path }, policyOf(around), snapshotOf(around));
 }
 
 const container = (name: string, limits: Json, more: Json = {}): Json => ({

@@ -95,7 +95,7 @@ export function judge(
     ...request
   }: World,
 ): Verdict {
-  return evaluate({ pod: judged, path: [], namespace: 'team-a', ...request }, policy, {
+  return evaluate({ pod: judged, path: [], ...request }, policy, {
     nodes,
     gpuResources,
     deviceClassResources,

@@ -46,7 +46,7 @@ export async function auditCluster(client: ApiClient, options: AuditOptions, sig
   for (const name of names) {
     const policy = world.policyOf(name);
     const object = { apiVersion: 'v1', kind: 'Namespace', name };
-    collection.object(object, undefined, policy, judgeNamespace(name, policy, world.snapshotOf(name, policy)));
+    collection.object(object, undefined, policy, judgeNamespace(policy, world.snapshotOf(name, policy)));
   }
   if (namespace === undefined) {
     judged.policies = known.policies.size;
@@ -77,7 +77,7 @@ export async function auditCluster(client: ApiClient, options: AuditOptions, sig
           if (hasController(object) || !covered(at)) continue;
           judged.workloads += 1;
           const policy = world.policyOf(at);
-          const told = judgeWorkload(object, kind, at, policy, world.snapshotOf(at, policy));
+          const told = judgeWorkload(object, kind, policy, world.snapshotOf(at, policy));
           collection.object({ apiVersion, kind: kind.kind, name, ...(uid ? { uid } : {}) }, at, policy, told);
         }
       }
@@ -91,7 +91,7 @@ export async function auditCluster(client: ApiClient, options: AuditOptions, sig
       const policy = world.policyOf(at);
       const owner = controllerOf(pod);
       const top = owner && (above.get(owner.uid) ?? owner);
-      collection.pod(name, top, at, policy, judgePod(pod, at, policy, world.snapshotOf(at, policy)));
+      collection.pod(name, top, at, policy, judgePod(pod, policy, world.snapshotOf(at, policy)));
     }
     options.onProgress(judged.pods, page.remaining);
   }
