@@ -6,19 +6,28 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from '../../scripts/bundle.ts';
 import { issue } from '../../src/certificates/issue.ts';
+import { wholeProgram } from '../../src/program.ts';
 import { client } from './client.ts';
-import { node, serve } from './gpugate.ts';
+import { type Ended, gpugate, node, serve } from './gpugate.ts';
+
+const MANIFESTS = 'test/review/manifests';
+const VERBS = (await wholeProgram()).commands.map((command) => command.name());
 
 let dir: string;
 let main: string;
+let api: Awaited<ReturnType<typeof emptyCluster>>;
 
 // Outside the repository, where no node_modules is found on the way up.
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gpugate-bundle-'));
   await bundle({ dir: join(dir, 'dist') });
   main = join(dir, 'dist/gpugate.js');
+  api = await emptyCluster();
 }, 60_000);
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(async () => {
+  api.close();
+  await rm(dir, { recursive: true, force: true });
+});
 
 describe('the bundle', () => {
   it('prints its version', async () => {
@@ -57,24 +66,40 @@ describe('the bundle', () => {
   });
 
   it('watches a cluster over TLS', async () => {
-    const { ca, certificate, key } = await issue(new Date());
-    const api = createServer({ cert: certificate, key }, (request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      if (request.url?.includes('watch')) response.flushHeaders();
-      else response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] }));
-    });
-    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
-    const kubeconfig = join(dir, 'kubeconfig');
-    await writeFile(kubeconfig, kubeconfigOf((api.address() as AddressInfo).port, ca));
-    const served = await serve(['--kubeconfig', kubeconfig], {}, main);
+    const served = await serve(['--kubeconfig', api.kubeconfig], {}, main);
     try {
       const ready = () => fetch(`http://127.0.0.1:${served.metricsPort}/readyz`);
       await expect.poll(async () => (await ready()).text(), { timeout: 10_000 }).toContain('[+] cluster\n');
     } finally {
       await served.remove();
-      api.closeAllConnections();
-      api.close();
     }
+  });
+
+  // A verb loads the file of it, and for what it is asked to do further ones: each of those is asked for here.
+  it.each(
+    [
+      ...VERBS.map((verb) => [verb, '--help']),
+      ...['text', 'json', 'yaml', 'sarif', 'junit', 'github', 'patch'].map((to) => ['review', MANIFESTS, '-o', to]),
+      ['review', MANIFESTS, '--mutated'],
+      ['test', 'test/scenarios', '--run', 'fraction', '-o', 'junit'],
+      ...['text', 'json', 'yaml', 'sarif', 'html', 'policyreport'].map((to) => ['audit', '-o', to]),
+      ['explain', 'train-0', '-n', 'team-a'],
+      ['explain', 'namespace', 'team-a'],
+      ['doctor', '--request-timeout', '20s'],
+      ['review', MANIFESTS, '--cluster'],
+      ['manifests'],
+      ['install-crd'],
+      ['unregister'],
+      ['rules'],
+      ['boards', '1g.10gb'],
+      ['completion', 'bash'],
+    ].map((asked) => [asked.join(' '), asked] as const),
+  )('does what the sources do: %s', async (_, asked) => {
+    const env = { KUBECONFIG: api.kubeconfig };
+    const [sources, bundled] = [await gpugate(asked, env), await node([main, ...asked], env)];
+    expect(told(bundled)).toEqual(told(sources));
+    expect(bundled.code).not.toBe(2);
+    expect(bundled.stderr).not.toMatch(/^ +at /m);
   });
 
   it('names the licence of every package in it', async () => {
@@ -90,6 +115,31 @@ describe('the bundle', () => {
     }
   });
 });
+
+/** What it printed, without the times in it. */
+function told({ code, stdout, stderr }: Ended) {
+  const timeless = (text: string) =>
+    text.replaceAll(/\d{4}-\d\d-\d\d[T ][\d:.]+(Z| UTC)|\btime="[\d.]+"|\b[\d.]+ ?m?s\b/g, '(time)');
+  return { code, stdout: timeless(stdout), stderr: timeless(stderr) };
+}
+
+/** An API server in which nothing lives, over TLS, and a kubeconfig for it. */
+async function emptyCluster() {
+  const { ca, certificate, key } = await issue(new Date());
+  const server = createServer({ cert: certificate, key }, (request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    if (request.url?.includes('watch')) response.flushHeaders();
+    else response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const kubeconfig = join(dir, 'kubeconfig');
+  await writeFile(kubeconfig, kubeconfigOf((server.address() as AddressInfo).port, ca));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { kubeconfig, close };
+}
 
 function kubeconfigOf(port: number, ca: string): string {
   const cluster = {
