@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { watchFile } from '../files/watch-file.ts';
 import type { App } from '../server/app.ts';
 import { type Clients, checkAuthority } from '../server/clients.ts';
 import type { Metrics } from '../server/metrics.ts';
-import { watchFile } from '../server/watch-file.ts';
 import type { Configuration } from './configuration.ts';
 import { orInput } from './sources.ts';
 

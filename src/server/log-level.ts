@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { watchFile } from './watch-file.ts';
+import { watchFile } from '../files/watch-file.ts';
 
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { type LookOptions, lookAgainAndAgain } from './looks.ts';
+
+/** Who is told of what became of a file. A fault is one of reading it, or what `onText` throws: what was before stays in force. */
+export interface WatchFileOptions extends LookOptions {
+  /** What of it is in force; undefined if nothing is. It is looked at at once. */
+  readonly text: string | undefined;
+  /** It holds something else now, or is gone. */
+  onText(text: string | undefined): void;
+}
+
+/** The text of a file; undefined if there is none. */
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Watches one file by what it holds. Returns what stops it. */
+export function watchFile(file: string, { text, onText, ...options }: WatchFileOptions): () => void {
+  let seen = text;
+  const { lookNow, stop } = lookAgainAndAgain(async () => {
+    const found = await readIfThere(file);
+    if (found === seen) return;
+    // Before it is used, so that what can't be used is told once.
+    seen = found;
+    onText(found);
+  }, options);
+  lookNow();
+  return stop;
+}
