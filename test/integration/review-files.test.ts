@@ -76,6 +76,33 @@ describe('review', () => {
     expect(await readFile(join(dir, 'pod.yaml'), 'utf8')).toBe(windows(FIXED));
   });
 
+  describe.each<[string, (text: string) => string]>([
+    ['as it should be', (text) => text],
+    ['with a byte order mark', (text) => `\uFEFF${text}`],
+    ['with Windows line ends', (text) => text.replaceAll('\n', '\r\n')],
+    ['with both', (text) => `\uFEFF${text.replaceAll('\n', '\r\n')}`],
+    ['without a line end', (text) => text.trimEnd()],
+  ])('of a file %s', (_, spelt) => {
+    const short = `{ apiVersion: v1, kind: Pod, metadata: { name: a }, spec: { containers: [{ name: a, image: a,
+    resources: { requests: { nvidia.com/gpu: 1 } } }] } }
+`;
+    const fixed = short.replace('} } }]', '}, limits: { nvidia.com/gpu: 1 } } }]');
+    const renamed = fixed.replaceAll('nvidia.com/gpu', 'nvidia.com/mig-1g.10gb');
+
+    it.each(['git apply', 'patch -p1 --fuzz=0'])('%s takes the patch and what --dry-run shows', async (apply) => {
+      await writeFile(join(dir, 'pod.yaml'), spelt(short));
+      expect(await bash(`gpugate review --fix --dry-run pod.yaml > fix.patch; ${apply} < fix.patch`)).toMatchObject({
+        code: 0,
+      });
+      expect(await readFile(join(dir, 'pod.yaml'), 'utf8')).toBe(spelt(fixed));
+      const change =
+        'gpugate review pod.yaml -o patch --namespace-label gpugate.dev/mig-profile=1g.10gb > change.patch';
+      expect(await bash(`${change} && ${apply} < change.patch`)).toMatchObject({ code: 0 });
+      const after = await readFile(join(dir, 'pod.yaml'), 'utf8');
+      expect(after.replace(/, annotations: .*'"? \}(?= \})/, '')).toBe(spelt(renamed));
+    });
+  });
+
   it('leaves a file whole that it cannot write to its end', async () => {
     const long = `${POD}${'# and more\n'.repeat(500)}`;
     await writeFile(join(dir, 'pod.yaml'), long);

@@ -9,12 +9,13 @@ import type { ReviewOptions } from '../review.ts';
 import { VERSION } from '../version.ts';
 import type { ReviewedText } from './files.ts';
 import { type Output, rendered } from './outputs.ts';
+import type { Text } from './texts.ts';
 
 /** Prints as objects come, so that only formats that need all of them keep them. */
 export interface Printer {
   wants(format: Output['format']): boolean;
   object(object: ReportedObject): void;
-  file(file: string, text: string, reviewed: ReviewedText): void;
+  file(file: string, before: Text, reviewed: ReviewedText): void;
   diff(diff: string): void;
   /** To standard error. */
   say(line: string): void;
@@ -46,8 +47,9 @@ export function printerOf(options: ReviewOptions): Printer {
       if (keeps) kept.push(object);
       if (live) stream.write(objectText(object, colour));
     },
-    file(file, text, reviewed) {
-      if (wants('patch') && reviewed.changed !== text) patches.push(fileDiff(file, text, reviewed.changed));
+    file(file, { text, mark }, reviewed) {
+      if (wants('patch') && reviewed.changed !== text)
+        patches.push(fileDiff(file, `${mark}${text}`, `${mark}${reviewed.changed}`));
       if (!mutated) return;
       const parted = printed && !reviewed.mutated.startsWith('---');
       process.stdout.write(`${parted ? '---\n' : ''}${reviewed.mutated.replace(/\n?$/, '\n')}`);

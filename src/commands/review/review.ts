@@ -68,22 +68,23 @@ export async function review(paths: readonly string[], options: ReviewOptions): 
 /** A file with its fixes, where they are asked for, written or only shown; then what is left to say of it. */
 async function reviewFile(
   file: string,
-  { text, mark }: Text,
+  before: Text,
   reviewing: Reviewing,
   options: ReviewOptions,
   printer: Printer,
 ): Promise<ReviewedText> {
   const shown = shownName(file);
+  const { text, mark } = before;
   if (!options.fix && !options.fixPolicy) {
     const reviewed = await reviewText(shown, text, reviewing, printer.object);
-    printer.file(shown, text, reviewed);
+    printer.file(shown, before, reviewed);
     return reviewed;
   }
   const first = await reviewText(shown, text, reviewing, () => {});
   let fixed = options.fix ? first.fixed : text;
   if (options.fixPolicy) fixed = (await reviewText(shown, fixed, reviewing, () => {})).changed;
   if (fixed !== text) {
-    if (options.dryRun) printer.diff(fileDiff(shown, text, fixed));
+    if (options.dryRun) printer.diff(fileDiff(shown, `${mark}${text}`, `${mark}${fixed}`));
     else {
       await replaceFile(file, `${mark}${fixed}`);
       const codes = options.fix ? [...new Set(first.fixes.map(({ code }) => code))] : [];
@@ -94,7 +95,7 @@ async function reviewFile(
   }
   const left = options.dryRun ? text : fixed;
   const reviewed = await reviewText(shown, left, reviewing, printer.object);
-  printer.file(shown, left, reviewed);
+  printer.file(shown, { text: left, mark }, reviewed);
   return reviewed;
 }
 
