@@ -13,7 +13,11 @@ import { publishedCrds } from '../cluster/published-crds.ts';
 
 interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   // biome-ignore lint/suspicious/noExplicitAny: objects of every kind, read where a test knows the kind.
   readonly [field: string]: any;
 }
@@ -29,9 +33,10 @@ afterAll(() => plane?.stop());
 const valueSets = readdirSync(join(CHART, 'ci'));
 const render = async (...args: readonly string[]): Promise<readonly Manifest[]> => {
   const printed = await mustHelm(helm, ['template', 'gpugate', CHART, '--namespace', 'gpugate', ...args]);
-  return parseAllDocuments(printed)
-    .map((document) => document.toJS() as Manifest | null)
-    .filter((manifest) => manifest !== null);
+  const documents = parseAllDocuments(printed);
+  // A key that stands twice, among others.
+  expect(documents.flatMap(({ errors }) => errors.map(({ message }) => message))).toEqual([]);
+  return documents.map((document) => document.toJS() as Manifest | null).filter((manifest) => manifest !== null);
 };
 const values = (file: string) => ['--values', join(CHART, 'ci', file)];
 const one = (manifests: readonly Manifest[], kind: string, name = 'gpugate'): Manifest => {
@@ -113,6 +118,43 @@ describe('a value that is wrong is refused by its name', () => {
     const { code, stderr } = await helm(['template', 'gpugate', CHART, '--set', setting]);
     expect(stderr).toContain(message);
     expect(code).not.toBe(0);
+  });
+});
+
+describe('labels that values add', () => {
+  const own = ['name', 'instance', 'component', 'part-of', 'version', 'managed-by'].map(
+    (name) => `app.kubernetes.io/${name}`,
+  );
+  const added = (value: string, ...labels: readonly string[]) =>
+    Object.fromEntries([...own, 'helm.sh/chart', ...labels].map((label) => [label, value]));
+  const everything = values('everything-values.yaml');
+  const settings = Object.entries({
+    commonLabels: added('everywhere', 'team', 'tier', 'release', 'grafana_dashboard'),
+    podLabels: added('pods', 'tier'),
+    'serviceMonitor.labels': added('prometheus', 'release'),
+    'prometheusRule.labels': added('prometheus', 'release'),
+    'dashboard.labels': added('sidecar', 'grafana_dashboard'),
+  }).flatMap(([name, labels]) => ['--set-json', `${name}=${JSON.stringify(labels)}`]);
+
+  test('replace none of those that the chart sets', async () => {
+    const labelsOf = ({ metadata }: Manifest) =>
+      Object.entries(metadata.labels ?? {}).filter(([label]) => own.includes(label) || label === 'helm.sh/chart');
+    const labelled = await render(...everything, ...settings);
+    for (const manifest of await render(...everything)) {
+      const { kind, metadata } = manifest;
+      const { labels } = one(labelled, kind, metadata.name).metadata;
+      expect(labels, `${kind} ${metadata.name}`).toMatchObject(Object.fromEntries(labelsOf(manifest)));
+    }
+  });
+
+  test('win over commonLabels where they are nearer to the object', async () => {
+    const manifests = await render(...everything, ...settings);
+    const found = (kind: string, name?: string) => one(manifests, kind, name).metadata.labels;
+    const { labels } = one(manifests, 'Deployment').spec.template.metadata;
+    expect(labels).toMatchObject({ team: 'everywhere', tier: 'pods', 'app.kubernetes.io/component': 'webhook' });
+    expect(found('ServiceMonitor')).toMatchObject({ team: 'everywhere', release: 'prometheus' });
+    expect(found('PrometheusRule')).toMatchObject({ team: 'everywhere', release: 'prometheus' });
+    expect(found('ConfigMap', 'gpugate-dashboard')).toMatchObject({ team: 'everywhere', grafana_dashboard: 'sidecar' });
   });
 });
 

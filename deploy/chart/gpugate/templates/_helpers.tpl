@@ -20,24 +20,44 @@ app.kubernetes.io/component: webhook
 
 {{- /* Without versions: a new chart alone is no reason to restart. */ -}}
 {{- define "gpugate.podLabels" -}}
-{{ include "gpugate.selectorLabels" . }}
-app.kubernetes.io/part-of: gpugate
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
+{{- $own := printf "%s\napp.kubernetes.io/part-of: gpugate" (include "gpugate.selectorLabels" .) -}}
+{{- include "gpugate.mergedLabels" (dict "own" $own "added" (list .Values.podLabels .Values.commonLabels)) -}}
+{{- end -}}
+
+{{- define "gpugate.labels" -}}
+{{- include "gpugate.labelsOf" (dict "root" .) -}}
+{{- end -}}
+
+{{- /* Of an object with labels beside those of every other: root, component, added. */ -}}
+{{- define "gpugate.labelsOf" -}}
+{{- $own := include "gpugate.ownLabels" .root -}}
+{{- with .component -}}
+{{- $own = printf "%s\napp.kubernetes.io/component: %s" $own . -}}
+{{- end -}}
+{{- include "gpugate.mergedLabels" (dict "own" $own "added" (list .added .root.Values.commonLabels)) -}}
+{{- end -}}
+
+{{- /* The chart's own labels, as YAML, and those that were added, a list of maps. No key stands twice: the own one wins, then the earlier map's. */ -}}
+{{- define "gpugate.mergedLabels" -}}
+{{ .own }}
+{{- $taken := fromYaml .own -}}
+{{- range .added }}
+{{- range $key, $value := . }}
+{{- if not (hasKey $taken $key) }}
+{{- $_ := set $taken $key $value }}
+{{ toYaml (dict $key $value) }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
-{{- /* Without the component, which the caller may add. */ -}}
-{{- define "gpugate.labels" -}}
+{{- define "gpugate.ownLabels" -}}
 app.kubernetes.io/name: {{ include "gpugate.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/part-of: gpugate
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
 {{- end -}}
 
 {{- define "gpugate.serviceAccountName" -}}
