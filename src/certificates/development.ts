@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readIfThere } from '../files/read.ts';
 import { CA_NAME, DEVELOPMENT_NAMES, issue } from './issue.ts';
 import { CERTIFICATE_FILE, checkPair, KEY_FILE } from './pair.ts';
 
@@ -20,7 +21,7 @@ export type Development =
  */
 export async function developmentCertificates(dir: string, now = new Date()): Promise<Development> {
   const [certificate, key, ca] = await Promise.all(
-    [CERTIFICATE_FILE, KEY_FILE, CA_FILE].map((file) => read(join(dir, file))),
+    [CERTIFICATE_FILE, KEY_FILE, CA_FILE].map((file) => readIfThere(join(dir, file))),
   );
   if (certificate === undefined) {
     if (key !== undefined) {
@@ -103,15 +104,6 @@ async function replace(file: string, text: string, mode: number): Promise<void> 
     await rename(written, file);
   } catch (error) {
     await rm(written, { force: true });
-    throw error;
-  }
-}
-
-async function read(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { type LookOptions, lookAgainAndAgain } from './looks.ts';
+import { readIfThere } from './read.ts';
 
 /** Who is told of what became of a file. A fault is one of reading it, or what `onText` throws: what was before stays in force. */
 export interface WatchFileOptions extends LookOptions {
@@ -7,16 +7,6 @@ export interface WatchFileOptions extends LookOptions {
   readonly text: string | undefined;
   /** It holds something else now, or is gone. */
   onText(text: string | undefined): void;
-}
-
-/** The text of a file; undefined if there is none. */
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Watches one file by what it holds. Returns what stops it. */
