@@ -1,10 +1,11 @@
 import { asArray, asObject } from '../admission/pod.ts';
 import { type ApiClient, ApiError } from '../cluster/client.ts';
+import { isReady } from '../cluster/is-ready.ts';
 import { nodeState } from '../cluster/node-state.ts';
 import { all } from '../cluster/read.ts';
 import type { KubernetesObject } from '../cluster/store.ts';
 import { API_VERSION } from '../policy/schema.ts';
-import { readStored } from '../policy/stored.ts';
+import { storedPolicies } from '../policy/stored.ts';
 import { CONFIGURATIONS_PATH } from '../registration/configurations.ts';
 import type { Entry } from '../registration/entries.ts';
 import { handshakeWith } from './handshake.ts';
@@ -37,7 +38,7 @@ export async function examine(client: ApiClient, options: ExamineOptions, signal
     read(() => all(client, '/api/v1/namespaces', signal)),
     read(() => all(client, '/api/v1/nodes', signal)),
   ]);
-  const set = new Map(valueIn(policies, []).map((object) => [String(object.metadata?.name), readStored(object)]));
+  const set = storedPolicies(valueIn(policies, []));
   const labels = new Map(
     valueIn(namespaces, []).map(({ metadata }) => [String(metadata?.name), metadata?.labels ?? {}] as const),
   );
@@ -158,12 +159,9 @@ async function serviceState(
 }
 
 function podImage(pod: KubernetesObject) {
-  const { spec, status } = asObject(pod) ?? {};
+  const { spec } = asObject(pod) ?? {};
   const [container] = asArray(asObject(spec)?.containers).map(asObject);
-  const ready = asArray(asObject(status)?.conditions)
-    .map(asObject)
-    .some((condition) => condition?.type === 'Ready' && condition.status === 'True');
-  return { name: String(pod.metadata?.name), image: String(container?.image ?? ''), ready };
+  return { name: String(pod.metadata?.name), image: String(container?.image ?? ''), ready: isReady(pod) };
 }
 
 async function read<T>(ask: () => Promise<T>): Promise<Read<T>> {

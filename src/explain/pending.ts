@@ -1,6 +1,7 @@
 import { asArray, asObject, type JsonObject, viewPod } from '../admission/pod.ts';
 import { type ApiClient, ApiError } from '../cluster/client.ts';
 import { extendedResourceName } from '../cluster/extras.ts';
+import { isReady } from '../cluster/is-ready.ts';
 import { listPages } from '../cluster/listwatch.ts';
 import { nodeState, quantities } from '../cluster/node-state.ts';
 import { all, optional } from '../cluster/read.ts';
@@ -9,7 +10,7 @@ import { objectAt, type Target } from '../cluster/workload-pods.ts';
 import type { PolicySet } from '../policy/resolve.ts';
 import { resolvePolicy } from '../policy/resolve.ts';
 import { API_VERSION } from '../policy/schema.ts';
-import { readStored } from '../policy/stored.ts';
+import { storedPolicies } from '../policy/stored.ts';
 import { unitsOf } from './facts.ts';
 import type { ExplainInput, Holder, QuotaState, SeenEvent, StackPod } from './input.ts';
 
@@ -105,20 +106,16 @@ function stackPart(labels: Readonly<Record<string, string>>): string | undefined
 
 function readiness(pod: unknown): Pick<StackPod, 'ready' | 'why'> {
   const status = asObject(asObject(pod)?.status);
-  const ready = asArray(status?.conditions)
-    .map(asObject)
-    .some((condition) => condition?.type === 'Ready' && condition.status === 'True');
   const waiting = asArray(status?.containerStatuses)
     .map((item) => asObject(asObject(asObject(item)?.state)?.waiting)?.reason)
     .find((reason) => typeof reason === 'string');
-  return { ready, why: String(waiting ?? status?.phase ?? 'not ready') };
+  return { ready: isReady(pod), why: String(waiting ?? status?.phase ?? 'not ready') };
 }
 
 /** The GpuPolicies; none where the resource is not installed, undefined where they may not be listed. */
 export async function readPolicies(client: ApiClient, signal: AbortSignal): Promise<PolicySet | undefined> {
   try {
-    const policies = await all(client, `/apis/${API_VERSION}/gpupolicies`, signal);
-    return new Map(policies.map((policy) => [String(policy.metadata?.name), readStored(policy)]));
+    return storedPolicies(await all(client, `/apis/${API_VERSION}/gpupolicies`, signal));
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return new Map();
     if (error instanceof ApiError && error.status === 403) return undefined;

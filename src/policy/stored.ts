@@ -48,6 +48,13 @@ export function readStored(object: { readonly metadata?: { readonly name?: strin
   return { metadata: { name }, ...(mode ? { mode } : {}), problems: read.problems };
 }
 
+/** Policies that the API server holds, by name. */
+export function storedPolicies(
+  objects: readonly { readonly metadata?: { readonly name?: string } }[],
+): ReadonlyMap<string, GpuPolicy | BrokenPolicy> {
+  return new Map(objects.map(readStored).map((policy) => [policy.metadata.name, policy]));
+}
+
 function codeOf(issue: z.core.$ZodIssue): PolicyProblem['code'] {
   return issue.code === 'custom' && issue.params?.code === 'GPU113' ? 'GPU113' : 'GPU101';
 }

@@ -3,7 +3,7 @@ import { extendedResourceName, limitRangeOf, quotaOf } from '../../cluster/extra
 import { all, optional } from '../../cluster/read.ts';
 import type { KubernetesObject } from '../../cluster/store.ts';
 import { API_VERSION } from '../../policy/schema.ts';
-import { readStored } from '../../policy/stored.ts';
+import { storedPolicies } from '../../policy/stored.ts';
 import type { Known } from './known.ts';
 
 /** What pods are judged by, as a cluster has it at this moment. What may not be read there is not known. */
@@ -20,7 +20,7 @@ export async function knownOfCluster(client: ApiClient, signal: AbortSignal): Pr
     maybe('/apis/node.k8s.io/v1/runtimeclasses'),
   ]);
   return {
-    policies: new Map(policies?.map((object) => [nameOf(object), readStored(object)])),
+    policies: storedPolicies(policies ?? []),
     namespaces: new Map(namespaces.map((object) => [nameOf(object), Object.freeze({ ...object.metadata?.labels })])),
     nodes: nodes.map((object) => {
       const { status } = object as { status?: { allocatable?: Readonly<Record<string, string>> } };
