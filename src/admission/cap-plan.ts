@@ -1,5 +1,6 @@
 import { type CapVariable, capVariables } from '../policy/cap-variables.ts';
-import { type CapSize, cappedUnits } from './cap.ts';
+import { cappedUnits } from './cap.ts';
+import type { CapSize } from './cap-size.ts';
 import { capValue, standing } from './cap-values.ts';
 import type { Context } from './context.ts';
 import { type ContainerView, type EnvEntry, envEntry } from './pod.ts';

@@ -1,5 +1,5 @@
 import type { CapVariable, Measure } from '../policy/cap-variables.ts';
-import type { CapSize } from './cap.ts';
+import type { CapSize } from './cap-size.ts';
 import { parseQuantity } from './quantity.ts';
 
 /** How a value that stands in a pod compares with a cap. `unreadable`: not of the variable's syntax, so it bounds nothing. */

@@ -1,6 +1,7 @@
 import type { EffectivePolicy } from '../policy/policy.ts';
 import { migResource, WHOLE_GPU } from '../policy/resources.ts';
-import { cappedContainers, type MemoryCap, memoryCap } from './cap.ts';
+import { cappedContainers, memoryCap } from './cap.ts';
+import type { MemoryCap } from './cap-size.ts';
 import type { Tell } from './findings.ts';
 import { type Originals, readOriginals } from './originals.ts';
 import { type Placement, placementOf } from './placement.ts';
