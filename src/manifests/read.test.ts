@@ -57,3 +57,19 @@ it('aliases that multiply are an unreadable document, not a full memory', () => 
   const levels = Array.from({ length: 9 }, (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level},`.repeat(9)}]`);
   expect(kinds(`l0: &l0 [x]\n${levels.join('\n')}\napiVersion: v1\nkind: Pod\n`)).toEqual(['unreadable']);
 });
+
+it('what stands at an anchor is a value of its own wherever an alias repeats it, as the API server gets it', () => {
+  const text = 'apiVersion: v1\nkind: Pod\na: &a { b: [1] }\nc: *a\nd: { <<: *a }\n';
+  const [read] = [...readManifests('a.yaml', text)];
+  if (!read || !('manifest' in read)) throw new Error('no manifest');
+  const { a, c, d } = read.manifest.object as Record<'a' | 'c' | 'd', { b: number[] }>;
+  a.b.push(2);
+  expect([c, d]).toEqual([{ b: [1] }, { b: [1] }]);
+});
+
+it('an alias within its own anchor has no end, and is told', () => {
+  const [read] = [...readManifests('a.yaml', 'apiVersion: v1\nkind: Pod\nspec: &s\n  a: 1\n  b: *s\n')];
+  expect(read).toEqual({
+    unreadable: { file: 'a.yaml', line: 5, column: 6, message: 'The alias *s stands within its own anchor' },
+  });
+});

@@ -37,14 +37,14 @@ export function* readManifests(file: string, text: string): Iterable<Read> {
   const parser = new Parser(lines.addNewLine);
   const composer = new Composer({ merge: true, prettyErrors: false });
   for (const document of composer.compose(parser.parse(text))) {
-    const error = document.errors[0] ?? oddKey(document as Document.Parsed);
+    const error = document.errors[0] ?? oddity(document as Document.Parsed);
     if (error) {
       yield { unreadable: mistake(file, text, lines, error) };
       continue;
     }
     let content: unknown;
     try {
-      content = document.toJS();
+      content = contentOf(document);
     } catch (thrown) {
       yield { unreadable: { file, message: (thrown as Error).message } }; // Too many aliases.
       continue;
@@ -79,18 +79,45 @@ function typeOf({ apiVersion, kind }: JsonObject): { readonly apiVersion: string
   return { apiVersion: String(apiVersion ?? ''), kind: String(kind ?? '') };
 }
 
-/** A key that is a map itself, as `{{ .Values.gpu }}` is one to YAML: no object of Kubernetes has it. */
-function oddKey(document: Document.Parsed): Mistake | undefined {
-  let found: Node | undefined;
+/**
+ * What a document says, as JSON would say it: what stands at an anchor is a value of its own wherever an alias repeats it.
+ * @throws Error where there are too many aliases, or where one stands within its own anchor.
+ */
+export function contentOf(document: Document): unknown {
+  let shared = false;
+  const onAnchor = (_value: unknown, aliases: number) => {
+    shared ||= aliases > 0;
+  };
+  const content: unknown = document.toJS({ onAnchor });
+  if (!shared) return content;
+  try {
+    return JSON.parse(JSON.stringify(content));
+  } catch {
+    throw new Error('an alias stands within its own anchor');
+  }
+}
+
+/**
+ * What is YAML and no JSON: a key that is a map itself, as `{{ .Values.gpu }}` is one to YAML, which no object of Kubernetes has;
+ * and an alias that stands for something around it.
+ */
+function oddity(document: Document.Parsed): Mistake | undefined {
+  let found: Mistake | undefined;
+  const stop = (message: string, { range }: Node) => {
+    const [start = 0, end = start] = range ?? [];
+    found = { message, pos: [start, end] };
+    return visit.BREAK;
+  };
   visit(document, {
-    Pair(_, { key }) {
-      if (!isCollection(key)) return undefined;
-      found = key;
-      return visit.BREAK;
+    Pair: (_, { key }) => (isCollection(key) ? stop('A key is a map or a list', key) : undefined),
+    Alias(_, alias, path) {
+      const isAround = path.some((node) => isCollection(node) && node.anchor === alias.source);
+      // The name may be that of a nearer anchor too.
+      if (!isAround || !path.includes(alias.resolve(document) as Node)) return undefined;
+      return stop(`The alias *${alias.source} stands within its own anchor`, alias);
     },
   });
-  const [start = 0, end = start] = found?.range ?? [];
-  return found && { message: 'A key is a map or a list', pos: [start, end] };
+  return found;
 }
 
 interface Mistake {

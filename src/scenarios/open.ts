@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseAllDocuments, parseDocument } from 'yaml';
+import { type Document, parseAllDocuments, parseDocument } from 'yaml';
 import { type AdmissionRequest, readReview } from '../admission/review.ts';
 import { type Extras, extendedResourceName, type Limits, limitRangeOf, quotaOf } from '../cluster/extras.ts';
 import { openFiles } from '../cluster/files.ts';
 import type { KubernetesObject } from '../cluster/store.ts';
+import { contentOf } from '../manifests/read.ts';
 import { readPolicies } from '../policy/files.ts';
 import { createJudge, type Judgement, type Webhook } from '../server/judge.ts';
 
@@ -70,18 +71,21 @@ export async function openScenario(folder: string, subResource?: string, shared:
 async function objectsOf(file: string | undefined): Promise<readonly Manifest[] | undefined> {
   if (file === undefined) return undefined;
   const documents = parseAllDocuments(await readFile(file, 'utf8'), { merge: true });
-  return documents.map((document) => {
-    const [error] = document.errors;
-    if (error) throw new Error(`${file}: ${error.message}`);
-    return document.toJS();
-  });
+  return documents.map((document) => contentIn(file, document) as Manifest);
+}
+
+function contentIn(file: string, document: Document.Parsed): unknown {
+  const [error] = document.errors;
+  try {
+    if (error) throw error;
+    return contentOf(document);
+  } catch (thrown) {
+    throw new Error(`${file}: ${(thrown as Error).message}`);
+  }
 }
 
 async function manifestOf(file: string): Promise<Manifest> {
-  const document = parseDocument(await readFile(file, 'utf8'), { merge: true });
-  const [error] = document.errors;
-  if (error) throw new Error(`${file}: ${error.message}`);
-  const object: unknown = document.toJS();
+  const object = contentIn(file, parseDocument(await readFile(file, 'utf8'), { merge: true }));
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw new Error(`${file}: holds no Kubernetes object`);
   }

@@ -99,6 +99,7 @@ describe('a scenario', () => {
     ['namespace.yaml', '{"kind":"Namespace"}', /namespace\.yaml:1: metadata: /],
     ['policy.yaml', '{"kind":"GpuPolicy"}', /policy\.yaml:1: /],
     ['limits.yaml', 'a: [', /limits\.yaml: /],
+    ['input.yaml', 'spec: &s { a: *s }', /input\.yaml: an alias stands within its own anchor$/],
   ])('with a broken %s is unreadable, with the place of the mistake', async (file, text, problems) => {
     await write('expected.yaml', right);
     await write(file, text);
