@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PatchOperation } from '../admission/patch.ts';
 import { openScenario } from '../scenarios/open.ts';
 import { scenarioFolders } from '../scenarios/run.ts';
@@ -159,6 +159,52 @@ it('what stands at an anchor is not edited, since other places share it', () => 
   const { splices, diff } = edit(source, object, RENAME);
   expect(splices).toBeUndefined();
   expect(diff).toContain('+  nvidia.com/mig-1g.10gb: 1');
+});
+
+describe('at an anchor', () => {
+  const SHARED = `${HEAD}a: { limits: &gpu { nvidia.com/gpu: 1 } } # one\nb: { limits: *gpu }\n`;
+  const renameAt = (path: string) => RENAME.map((operation) => ({ ...operation, path: `${path}${operation.path}` }));
+
+  it.each([
+    ['in the order of the text', ['/a', '/b']],
+    ['the alias first', ['/b', '/a']],
+  ])('an edit that all its aliases get too is made once: %s', (_, paths) => {
+    expect(edited(SHARED, paths.flatMap(renameAt))).toBe(SHARED.replace('nvidia.com/gpu', 'nvidia.com/mig-1g.10gb'));
+  });
+
+  it('new parents are written there once', () => {
+    const text = `${HEAD}a: &r\n  requests: { gpu: 1 } # one\nb: *r\n`;
+    const add = (path: string): readonly PatchOperation[] => [
+      { op: 'add', path: `${path}/limits`, value: {} },
+      { op: 'add', path: `${path}/limits/gpu`, value: 1 },
+    ];
+    expect(edited(text, [...add('/a'), ...add('/b')])).toBe(text.replace('# one\n', '# one\n  limits:\n    gpu: 1\n'));
+  });
+
+  it.each(['/a', '/b'])('an edit of %s alone is none, since the other would get it too', (path) => {
+    const { source, object } = manifestOf(SHARED);
+    const { splices, diff } = edit(source, object, renameAt(path));
+    expect(splices).toBeUndefined();
+    expect(diff.match(/^[-+]/gm), 'only one of both differs').toHaveLength(2);
+  });
+
+  it.each(['{ nvidia.com/gpu: 1 }', '\n        nvidia.com/gpu: 1'])(
+    'an edit that other objects of the List would get is none: %j',
+    (limits) => {
+      const text = `apiVersion: v1
+kind: List
+items:
+  - apiVersion: v1
+    kind: Pod
+    limits: &gpu ${limits}
+    c: 1
+  - { apiVersion: v1, kind: Pod, limits: *gpu }`;
+      expect(edited(text, RENAME, 0)).toBeUndefined();
+      expect(edited(text, [{ op: 'add', path: '/limits/b', value: 1 }], 0)).toBeUndefined();
+      expect(edited(text, RENAME, 1)).toBeUndefined();
+      expect(edited(text, [{ op: 'add', path: '/b', value: 1 }], 0)).toBe(text.replace('c: 1', 'c: 1\n    b: 1'));
+    },
+  );
 });
 
 it('what would not read back as the object with the patch is not written', () => {

@@ -5,7 +5,7 @@ import type { PatchOperation } from '../admission/patch.ts';
 import { nodeOf } from './places.ts';
 import { afterEdits, planOf } from './plan.ts';
 import type { Source } from './read.ts';
-import { type Splice, spliced, splicesOf } from './splices.ts';
+import { isSharedOutside, type Splice, spliced, splicesOf } from './splices.ts';
 
 /** An object's text after a JSON Patch. */
 export interface Edited {
@@ -32,6 +32,7 @@ export function edit(source: Source, object: unknown, operations: readonly Patch
     return { splices: undefined, diff: hunks(yamlOf(object), yamlOf(wanted), 1), rewritten };
   };
   if (!root || !splices?.every((splice) => splice.start >= start)) return notEdited();
+  if (source.path.length > 0 && isSharedOutside(source, root, splices)) return notEdited();
   const stop = Math.max(end, ...splices.map((splice) => splice.end));
   // Columns count only where lines do.
   const column = isCollection(root) && root.flow ? 0 : source.lines.linePos(start).col - 1;

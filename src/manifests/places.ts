@@ -1,4 +1,4 @@
-import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
 import type { Place } from '../report/result.ts';
 import type { Source } from './read.ts';
 
@@ -25,6 +25,16 @@ export function nodeOf(source: Source): Node | null {
   let node: Node | null = source.document.contents;
   for (const part of source.path) node = stepInto(node, part, source)?.node ?? null;
   return node;
+}
+
+/** Whether some of its text stands for several places: it has an anchor, or an alias of one. */
+export function sharesText(source: Source): boolean {
+  let found = false;
+  visit(nodeOf(source), (_, node) => {
+    found = isAlias(node) || (isNode(node) && 'anchor' in node && node.anchor !== undefined);
+    return found ? visit.BREAK : undefined;
+  });
+  return found;
 }
 
 /** Where the object begins: its first line. */

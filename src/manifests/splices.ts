@@ -1,4 +1,16 @@
-import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Node,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { find, type KnownPair, type Path, pairOf } from './nodes.ts';
 import type { Edit } from './plan.ts';
 import type { Source } from './read.ts';
@@ -15,12 +27,60 @@ export interface Splice {
 
 /**
  * The parts of a text to replace, so that comments, order and spelling of everything else stay. Undefined where an edit can't
- * be made there: what stands at an anchor or in a merged map belongs to other places too.
+ * be made there, as in a merged map. Edits of an anchor and its aliases come to one and the same place, and are made once.
  */
 export function splicesOf(source: Source, root: Node | null, edits: readonly Edit[]): readonly Splice[] | undefined {
   const writer = writerOf(source);
-  const splices = edits.map((edit) => writer(root, edit));
+  const made = new Map<string, string>();
+  const splices = edits.map((edit) => {
+    const written = writer(root, edit);
+    const what = JSON.stringify(written);
+    const path = JSON.stringify(edit.type === 'add' ? edit.parent : edit.path);
+    const before = made.get(what);
+    made.set(what, path);
+    return before === undefined || before === path ? written : [];
+  });
   return splices.includes(undefined) ? undefined : splices.flatMap((splice) => splice ?? []);
+}
+
+/** Whether some of it stands at an anchor within one object of a List that others have an alias of. */
+export function isSharedOutside({ document }: Source, root: Node, splices: readonly Splice[]): boolean {
+  const [first, last] = root.range ?? [0, 0];
+  return sharedIn(document).some(
+    ({ start, end, alias }) =>
+      start >= first &&
+      start <= last &&
+      (alias < first || alias > last) &&
+      splices.some((splice) => splice.start >= start && splice.start < end),
+  );
+}
+
+interface Shared {
+  /** Of what the anchor names. */
+  readonly start: number;
+  readonly end: number;
+  readonly alias: number;
+}
+
+/** Found out once a document, however many objects it lists. */
+const sharedBy = new WeakMap<Document.Parsed, readonly Shared[]>();
+
+function sharedIn(document: Document.Parsed): readonly Shared[] {
+  const known = sharedBy.get(document);
+  if (known) return known;
+  const found: Shared[] = [];
+  visit(document, {
+    Alias(_, alias) {
+      const node = alias.resolve(document);
+      const [start, end] = node?.range ?? [];
+      if (start === undefined || end === undefined) return;
+      // What is put behind the last line of a block may be part of it.
+      const isBlock = isCollection(node) && !node.flow;
+      found.push({ start, end: isBlock ? end + 1 : end, alias: alias.range?.[0] ?? 0 });
+    },
+  });
+  sharedBy.set(document, found);
+  return found;
 }
 
 /** The text with all splices; those at one place in their order. */
@@ -53,14 +113,14 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
   return (root, edit) => {
     switch (edit.type) {
       case 'add': {
-        const parent = find(root, edit.parent);
+        const parent = find(root, edit.parent, document);
         if (edit.key === undefined) return isSeq(parent) ? addItem(parent, edit.value) : undefined;
         return isMap(parent) ? addPair(parent, edit.key, edit.value) : undefined;
       }
       case 'remove':
-        return removePair(find(root, edit.path.slice(0, -1)), edit.path.at(-1));
+        return removePair(find(root, edit.path.slice(0, -1), document), edit.path.at(-1));
       case 'rename': {
-        const key = pairOf(find(root, edit.path.slice(0, -1)), edit.path.at(-1))?.key;
+        const key = pairOf(find(root, edit.path.slice(0, -1), document), edit.path.at(-1))?.key;
         if (!key?.range) return undefined;
         const quoted = isScalar(key) && key.type === 'QUOTE_DOUBLE';
         const name = quoted ? JSON.stringify(edit.key) : keyText(edit.key, { ...style, flow: true });
@@ -72,7 +132,7 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
   };
 
   function set(root: Node | null, path: Path, value: unknown): readonly Splice[] | undefined {
-    const parent = find(root, path.slice(0, -1));
+    const parent = find(root, path.slice(0, -1), document);
     const last = path.at(-1);
     const pair = pairOf(parent, last);
     const node = isSeq(parent) ? parent.items[Number(last)] : pair?.value;

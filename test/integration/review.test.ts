@@ -414,6 +414,67 @@ spec:
     expect((await review(['only-request.yaml'])).code).toBe(0);
   });
 
+  it('writes once what several containers share by an anchor', async () => {
+    const shared = (limits: string) => `apiVersion: v1
+kind: Pod
+metadata: { name: shared }
+spec:
+  containers:
+    - name: a
+      image: x
+      resources: &gpu # for both
+        requests:
+          nvidia.com/gpu: 1
+${limits}    - name: b
+      image: x
+      resources: *gpu
+`;
+    const file = join(dir, 'shared.yaml');
+    await writeFile(file, shared(''));
+    const { code, stderr } = await review(['shared.yaml', '--fix']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'gpugate: shared.yaml: GPU004 written\n' });
+    expect(await readFile(file, 'utf8')).toBe(shared('        limits:\n          nvidia.com/gpu: 1\n'));
+  });
+
+  it.each(['--fix', '--fix --dry-run'])('says what it cannot write for an anchor: %s', async (flags) => {
+    const text = `apiVersion: v1
+kind: Pod
+metadata: { name: shared }
+spec:
+  containers:
+    - { name: a, image: x, resources: { limits: &limits { cpu: 1 }, requests: { nvidia.com/gpu: 1 } } }
+    - { name: b, image: x, resources: { limits: *limits } }
+`;
+    const file = join(dir, 'unfixed.yaml');
+    await writeFile(file, text);
+    const { code, stderr } = await review(['unfixed.yaml', ...flags.split(' ')]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'gpugate: unfixed.yaml:6:81: GPU004 is not fixed: what would be changed stands at a YAML anchor, and other ' +
+        'places share it; write spec.containers[0].resources.limits[nvidia.com/gpu]: 1 by hand\n',
+    });
+    expect(await readFile(file, 'utf8')).toBe(text);
+  });
+
+  it('writes what it can where something else cannot be written', async () => {
+    const text = `apiVersion: v1
+kind: Pod
+metadata: { name: shared }
+spec:
+  initContainers:
+    - { name: i, image: x, resources: { limits: &limits { cpu: 1 }, requests: { nvidia.com/gpu: 1 } } }
+  containers:
+    - { name: b, image: x, resources: { limits: *limits } }
+    - { name: c, image: x, resources: { requests: { nvidia.com/gpu: 2 } } }
+`;
+    const file = join(dir, 'partly.yaml');
+    await writeFile(file, text);
+    const { stderr } = await review(['partly.yaml', '--fix']);
+    expect(stderr).toMatch(/partly.yaml:6:81: GPU004 is not fixed.*\n.*partly.yaml: GPU004 written\n$/);
+    expect(await readFile(file, 'utf8')).toBe(text.replace('gpu: 2 }', 'gpu: 2 }, limits: { nvidia.com/gpu: 2 }'));
+  });
+
   it('touches no file that has nothing to fix', async () => {
     const before = await readFile(join(dir, 'half.yaml'), 'utf8');
     const { stderr } = await review(['half.yaml', '--fix']);

@@ -1,7 +1,7 @@
 import type { PatchOperation } from '../../admission/patch.ts';
 import type { TemplateKinds } from '../../admission/template-kinds.ts';
 import { type Edited, edit } from '../../manifests/edit.ts';
-import { placeOfObject } from '../../manifests/places.ts';
+import { placeOfField, placeOfObject, sharesText } from '../../manifests/places.ts';
 import { type Manifest, readManifests } from '../../manifests/read.ts';
 import { type Splice, spliced } from '../../manifests/splices.ts';
 import type { Notice, ReportedObject } from '../../report/result.ts';
@@ -31,6 +31,8 @@ export interface ReviewedText {
   /** Its text with what can be fixed without a guess. */
   readonly fixed: string;
   readonly fixes: readonly Fix[];
+  /** What could be fixed without a guess, but not in this text. */
+  readonly unfixed: readonly Notice[];
   /** Objects whose text can't be edited. */
   readonly unedited: readonly Notice[];
 }
@@ -43,6 +45,7 @@ export async function reviewText(
   onObject: (object: ReportedObject) => void,
 ): Promise<ReviewedText> {
   const unreadable: Notice[] = [];
+  const unfixed: Notice[] = [];
   const unedited: Notice[] = [];
   const parts = { mutated: [] as Splice[], changed: [] as Splice[], fixed: [] as Splice[] };
   const fixes: Fix[] = [];
@@ -63,21 +66,19 @@ export async function reviewText(
       parts.changed.push(...(edited.splices ?? []));
       const made = edited.splices ?? (edited.rewritten ? [edited.rewritten] : undefined);
       if (verdict.outcome === 'changed') parts.mutated.push(...(made ?? []));
-      if (!edited.splices) unedited.push({ ...startOf(manifest), message: UNEDITED });
+      if (!edited.splices)
+        unedited.push({ ...startOf(manifest), message: `its text is left as it is: ${whyUnedited(manifest)}` });
     }
     const found = manifest.review ? [] : fixesOf(manifest.object, verdict.found);
-    const fixed = editOf(
-      manifest,
-      found.flatMap(({ operations }) => operations),
-    );
-    if (fixed?.splices) {
-      parts.fixed.push(...fixed.splices);
-      fixes.push(...found);
-    }
+    const made = fixable(manifest, found);
+    parts.fixed.push(...made.splices);
+    fixes.push(...made.fixes);
+    unfixed.push(...found.filter((fix) => !made.fixes.includes(fix)).map((fix) => unfixedOf(manifest, fix)));
     onObject(reportedOf(manifest, reviewing.namespaceOf(manifest), verdict, edited?.diff));
   }
   return {
     unreadable,
+    unfixed,
     unedited,
     mutated: spliced(text, parts.mutated),
     changed: spliced(text, parts.changed),
@@ -86,7 +87,34 @@ export async function reviewText(
   };
 }
 
-const UNEDITED = 'its text is left as it is: what would be changed stands at a YAML anchor, which other places share';
+/** All fixes of an object where that can be written, since some can only be made together; else as many as can. */
+function fixable(
+  manifest: Manifest,
+  found: readonly Fix[],
+): { readonly fixes: readonly Fix[]; readonly splices: readonly Splice[] } {
+  const splicesFor = (fixes: readonly Fix[]) =>
+    editOf(
+      manifest,
+      fixes.flatMap(({ operations }) => operations),
+    )?.splices;
+  const all = splicesFor(found);
+  if (all) return { fixes: found, splices: all };
+  const fixes: Fix[] = [];
+  for (const fix of found) if (splicesFor([...fixes, fix])) fixes.push(fix);
+  return { fixes, splices: splicesFor(fixes) ?? [] };
+}
+
+function whyUnedited({ source }: Manifest): string {
+  return sharesText(source)
+    ? 'what would be changed stands at a YAML anchor, and other places share it'
+    : 'it is written in a way that cannot be edited without a risk';
+}
+
+function unfixedOf(manifest: Manifest, { code, field, line }: Fix): Notice {
+  const place = placeOfField(manifest.source, field);
+  const message = `${code} is not fixed: ${whyUnedited(manifest)}; write ${line} by hand`;
+  return { ...startOf(manifest), ...(place ? { line: place.line, column: place.column } : {}), message };
+}
 
 /** Undefined for what the webhook does not look at. */
 async function judged(

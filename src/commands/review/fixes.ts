@@ -1,12 +1,16 @@
 import type { Finding } from '../../admission/findings.ts';
 import { type PatchOperation, pointer } from '../../admission/patch.ts';
-import { asObject, type JsonObject } from '../../admission/pod.ts';
+import { asObject, fieldPath, type JsonObject } from '../../admission/pod.ts';
 import { isWhole, quantityFromJson } from '../../admission/quantity.ts';
 import { valueAt } from '../../admission/templates.ts';
 
 /** A finding that has one right answer, and the operations that write it. */
 export interface Fix {
   readonly code: Finding['code'];
+  /** The field of the finding. */
+  readonly field: string;
+  /** What is to be written, for who does it by hand. */
+  readonly line: string;
   readonly operations: readonly PatchOperation[];
 }
 
@@ -27,6 +31,8 @@ export function fixesOf(object: JsonObject, findings: readonly Finding[]): reado
     const hasLimits = made.has(limits) || asObject(valueAt(object, [...resources, 'limits'])) !== undefined;
     made.add(limits);
     const parent: readonly PatchOperation[] = hasLimits ? [] : [{ op: 'add', path: limits, value: {} }];
-    return [{ code, operations: [...parent, { op: 'add', path: pointer([...resources, 'limits', name]), value }] }];
+    const path = [...resources, 'limits', name];
+    const operations = [...parent, { op: 'add', path: pointer(path), value } as const];
+    return [{ code, field, line: `${fieldPath(path)}: ${value}`, operations }];
   });
 }

@@ -4,6 +4,7 @@ import { fileDiff } from '../../manifests/edit.ts';
 import { type Manifest, readManifests } from '../../manifests/read.ts';
 import { readPolicies } from '../../policy/files.ts';
 import { EXCLUDED_NAMESPACES } from '../../registration/entries.ts';
+import { noticeLine } from '../../report/lines.ts';
 import type { Notice } from '../../report/result.ts';
 import { createJudge } from '../../server/judge.ts';
 import { withCluster } from '../cluster-flags.ts';
@@ -81,6 +82,7 @@ async function reviewFile(
     return reviewed;
   }
   const first = await reviewText(shown, text, reviewing, () => {});
+  if (options.fix) for (const notice of first.unfixed) printer.say(noticeLine(notice));
   let fixed = options.fix ? first.fixed : text;
   if (options.fixPolicy) fixed = (await reviewText(shown, fixed, reviewing, () => {})).changed;
   if (fixed !== text) {
