@@ -6,7 +6,7 @@ import { openScenario } from '../scenarios/open.ts';
 import { scenarioFolders } from '../scenarios/run.ts';
 import { edit, fileDiff } from './edit.ts';
 import { readManifests } from './read.ts';
-import { spliced } from './splices.ts';
+import { spliced } from './spliced.ts';
 
 function manifestOf(text: string, index = 0) {
   const read = [...readManifests('a.yaml', text)][index];

@@ -5,7 +5,9 @@ import type { PatchOperation } from '../admission/patch.ts';
 import { nodeOf } from './places.ts';
 import { afterEdits, planOf } from './plan.ts';
 import type { Source } from './read.ts';
-import { isSharedOutside, type Splice, spliced, splicesOf } from './splices.ts';
+import { isSharedOutside } from './shared.ts';
+import { type Splice, spliced } from './spliced.ts';
+import { splicesOf } from './splices.ts';
 
 /** An object's text after a JSON Patch. */
 export interface Edited {

@@ -1,29 +1,9 @@
-import {
-  type Document,
-  isAlias,
-  isCollection,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  type Node,
-  visit,
-  type YAMLMap,
-  type YAMLSeq,
-} from 'yaml';
+import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
 import { find, type KnownPair, type Path, pairOf } from './nodes.ts';
 import type { Edit } from './plan.ts';
 import type { Source } from './read.ts';
+import type { Splice } from './spliced.ts';
 import { inline, isPlain, keyText, lines, type Style, styleOf } from './written.ts';
-
-/** One replaced part of a text, by offsets. */
-export interface Splice {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  /** The column of a line that is put in. Of several at one place the one that is furthest in stands first: it ends the others. */
-  readonly column?: number;
-}
 
 /**
  * The parts of a text to replace, so that comments, order and spelling of everything else stay. Undefined where an edit can't
@@ -41,65 +21,6 @@ export function splicesOf(source: Source, root: Node | null, edits: readonly Edi
     return before === undefined || before === path ? written : [];
   });
   return splices.includes(undefined) ? undefined : splices.flatMap((splice) => splice ?? []);
-}
-
-/** Whether some of it stands at an anchor within one object of a List that others have an alias of. */
-export function isSharedOutside({ document }: Source, root: Node, splices: readonly Splice[]): boolean {
-  const [first, last] = root.range ?? [0, 0];
-  return sharedIn(document).some(
-    ({ start, end, alias }) =>
-      start >= first &&
-      start <= last &&
-      (alias < first || alias > last) &&
-      splices.some((splice) => splice.start >= start && splice.start < end),
-  );
-}
-
-interface Shared {
-  /** Of what the anchor names. */
-  readonly start: number;
-  readonly end: number;
-  readonly alias: number;
-}
-
-/** Found out once a document, however many objects it lists. */
-const sharedBy = new WeakMap<Document.Parsed, readonly Shared[]>();
-
-function sharedIn(document: Document.Parsed): readonly Shared[] {
-  const known = sharedBy.get(document);
-  if (known) return known;
-  const found: Shared[] = [];
-  visit(document, {
-    Alias(_, alias) {
-      const node = alias.resolve(document);
-      const [start, end] = node?.range ?? [];
-      if (start === undefined || end === undefined) return;
-      // What is put behind the last line of a block may be part of it.
-      const isBlock = isCollection(node) && !node.flow;
-      found.push({ start, end: isBlock ? end + 1 : end, alias: alias.range?.[0] ?? 0 });
-    },
-  });
-  sharedBy.set(document, found);
-  return found;
-}
-
-/** The text with all splices; those at one place in their order. */
-export function spliced(text: string, splices: readonly Splice[]): string {
-  let result = '';
-  let at = 0;
-  for (const { start, end, text: replacement } of splices.toSorted(inOrder)) {
-    result += text.slice(at, start) + replacement;
-    at = Math.max(at, end);
-  }
-  return result + text.slice(at);
-}
-
-function inOrder(a: Splice, b: Splice): number {
-  return a.start - b.start || columnIn(b) - columnIn(a);
-}
-
-function columnIn({ column = Number.MAX_SAFE_INTEGER }: Splice): number {
-  return column;
 }
 
 /** Found out once a document, however many objects it lists. */

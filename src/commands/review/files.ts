@@ -3,7 +3,7 @@ import type { TemplateKinds } from '../../admission/template-kinds.ts';
 import { type Edited, edit } from '../../manifests/edit.ts';
 import { placeOfField, placeOfObject, sharesText } from '../../manifests/places.ts';
 import { type Manifest, readManifests } from '../../manifests/read.ts';
-import { type Splice, spliced } from '../../manifests/splices.ts';
+import { type Splice, spliced } from '../../manifests/spliced.ts';
 import type { Notice, ReportedObject } from '../../report/result.ts';
 import type { Judge } from '../../server/judge.ts';
 import { type Fix, fixesOf } from './fixes.ts';
