@@ -39,16 +39,25 @@ export function asSarif(report: Report, pages: RulePages = {}): string {
 }
 
 function rule(code: Code, pages: RulePages): object {
-  const page = pages[code];
+  const short = CODES[code];
+  // Links to other pages lead nowhere from here.
+  const page = pages[code]?.replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1');
   return {
     id: code,
-    shortDescription: { text: CODES[code] },
+    shortDescription: { text: short },
+    fullDescription: { text: whatIn(page ?? '') ?? short },
+    // No helpUri: the pages stand in the repository, and have no address that is the same for all.
     help: {
-      text: `${code}: ${CODES[code]}. "gpugate rules explain ${code}" says what it means and how to fix it.`,
-      // Links to other pages lead nowhere from here.
-      ...(page === undefined ? {} : { markdown: page.replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1') }),
+      text: `${code}: ${short}. "gpugate rules explain ${code}" says what it means and how to fix it.`,
+      ...(page === undefined ? {} : { markdown: page }),
     },
   };
+}
+
+/** The first paragraph below "What" of a page as plain text; of a table none. */
+function whatIn(page: string): string | undefined {
+  const paragraph = /^## What\n\n([^|][\s\S]*?)\n\n/m.exec(page)?.[1];
+  return paragraph?.replaceAll('`', '').replaceAll('\n', ' ');
 }
 
 function result(object: ReportedObject, finding: ReportedFinding): object {

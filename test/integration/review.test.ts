@@ -78,7 +78,16 @@ describe('every format of one set of manifests', () => {
     expect(valid.errors, 'the schema can fail').not.toBeNull();
     const { tool, results } = log.runs[0];
     expect(tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(Object.keys(CODES));
-    for (const { id, help } of tool.driver.rules) expect(help.markdown).toContain(`# ${id}: `);
+    for (const { id, shortDescription, fullDescription, help } of tool.driver.rules) {
+      expect(help.markdown).toContain(`# ${id}: `);
+      expect(help.text).toContain(`gpugate rules explain ${id}`);
+      // Code scanning shows both above an alert, the second as plain text of at most 1024 characters.
+      expect(fullDescription.text, id).toMatch(/^[^|`\n]{10,1024}$/);
+      expect(fullDescription.text).not.toMatch(/\]\(/);
+      expect(['GPU130', 'GPU152', 'GPU161'].includes(id), 'of a page that begins with a table').toBe(
+        fullDescription.text === shortDescription.text,
+      );
+    }
     for (const { ruleId, ruleIndex } of results) expect(tool.driver.rules[ruleIndex].id).toBe(ruleId);
   });
 
