@@ -19,6 +19,9 @@ export interface Limits extends NamedLimits {
   readonly namespace: string;
 }
 
+/** Resources of Kubernetes itself come with another version of the API server, and not from one moment to the next. */
+const ABSENT_MS = 60_000;
+
 /** Each resource is watched from the first question on, so that a cluster whose policies never ask is not asked either. */
 export function clusterExtras(
   client: ApiClient,
@@ -26,8 +29,11 @@ export function clusterExtras(
 ): Extras & { states(): readonly WatchState[]; close(): Promise<void> } {
   const deviceClasses = onDemand(client, {
     ...shared,
+    timing: { absentMs: ABSENT_MS, ...shared.timing },
     resource: 'deviceclasses',
     path: '/apis/resource.k8s.io/v1/deviceclasses',
+    absent:
+      'this cluster does not serve DeviceClasses of resource.k8s.io/v1 (Kubernetes before 1.34): until it does, no resource counts as served by DRA',
     reduce: extendedResourceName,
   });
   const runtimeClasses = onDemand(client, {
