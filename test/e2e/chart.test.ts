@@ -1,26 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { withTemplateKinds } from '../../src/admission/template-kinds.ts';
 import { webhookConfigurations } from '../../src/registration/configurations.ts';
 import { EXCLUDED_NAMESPACES } from '../../src/registration/entries.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
 import { addCrd } from '../cluster/gpugate.ts';
-import { CHART, type Helm, helmFor, mustHelm } from '../cluster/helm.ts';
+import { CHART, type Helm, helmFor } from '../cluster/helm.ts';
 import { mustKubectl } from '../cluster/kubectl.ts';
 import { publishedCrds } from '../cluster/published-crds.ts';
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  // biome-ignore lint/suspicious/noExplicitAny: objects of every kind, read where a test knows the kind.
-  readonly [field: string]: any;
-}
+import { type Manifest, one, render as renderedBy } from './rendered.ts';
 
 let plane: ControlPlane;
 let helm: Helm;
@@ -31,19 +20,8 @@ beforeAll(async () => {
 afterAll(() => plane?.stop());
 
 const valueSets = readdirSync(join(CHART, 'ci'));
-const render = async (...args: readonly string[]): Promise<readonly Manifest[]> => {
-  const printed = await mustHelm(helm, ['template', 'gpugate', CHART, '--namespace', 'gpugate', ...args]);
-  const documents = parseAllDocuments(printed);
-  // A key that stands twice, among others.
-  expect(documents.flatMap(({ errors }) => errors.map(({ message }) => message))).toEqual([]);
-  return documents.map((document) => document.toJS() as Manifest | null).filter((manifest) => manifest !== null);
-};
+const render = (...args: readonly string[]) => renderedBy(helm, ...args);
 const values = (file: string) => ['--values', join(CHART, 'ci', file)];
-const one = (manifests: readonly Manifest[], kind: string, name = 'gpugate'): Manifest => {
-  const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
-  if (!found) throw new Error(`no ${kind} ${name}`);
-  return found;
-};
 
 describe('the chart with each set of values', () => {
   beforeAll(async () => {
