@@ -9,6 +9,10 @@ export type Metrics = ReturnType<typeof createMetrics>;
 // 0.5 ms is where an answer from memory lies; 5 s is the longest timeout that our webhook entries declare.
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
+/** Why a TLS handshake failed. */
+export type TlsFailure = (typeof TLS_FAILURES)[number];
+const TLS_FAILURES = ['not_trusted', 'protocol', 'timeout', 'closed', 'other'] as const;
+
 const OPERATIONS = new Set(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
 
 /** The operation as a label value: what a caller sends is unbounded, a label may not be. */
@@ -80,18 +84,18 @@ export function createMetrics(version: string, watches: () => readonly WatchStat
       labelNames: ['reason'],
       registers,
     }),
-    unread: new Counter({
-      name: 'gpugate_unread_policies_total',
-      help: 'Reviews whose namespace or policy could not be read: mutate judges them without one, validate refuses them.',
-      labelNames: ['webhook'],
+    unread: fromZero(
       registers,
-    }),
-    tlsFailures: new Counter({
-      name: 'gpugate_tls_failures_total',
-      help: 'TLS handshakes that failed, by reason: not_trusted (the client does not trust our certificate), protocol, timeout, closed or other.',
-      labelNames: ['reason'],
+      'gpugate_unread_policies_total',
+      'Reviews whose namespace or policy could not be read: mutate judges them without one, validate refuses them.',
+      { webhook: ['mutate', 'validate'] },
+    ),
+    tlsFailures: fromZero(
       registers,
-    }),
+      'gpugate_tls_failures_total',
+      'TLS handshakes that failed, by reason: not_trusted (the client does not trust our certificate), protocol, timeout, closed or other.',
+      { reason: TLS_FAILURES },
+    ),
     refusedClients: new Counter({
       name: 'gpugate_refused_clients_total',
       help: 'Requests of clients without a certificate that --client-ca and --client-names ask for.',
@@ -125,10 +129,22 @@ export function createMetrics(version: string, watches: () => readonly WatchStat
   };
 }
 
-/** A counter that is there before the first failure, so that an increase over time sees that one too. */
 function reloads(registers: Registry[], name: string, help: string) {
-  const counter = new Counter({ name, help, labelNames: ['result'], registers });
-  for (const result of ['success', 'failure']) counter.inc({ result }, 0);
+  return fromZero(registers, name, help, { result: ['success', 'failure'] });
+}
+
+/** A counter of one label that is there before the first of each value, so that an increase over time sees that one too. */
+function fromZero<L extends string>(
+  registers: Registry[],
+  name: string,
+  help: string,
+  of: Readonly<Record<L, readonly string[]>>,
+): Counter<L> {
+  const labelNames = Object.keys(of) as L[];
+  const counter = new Counter({ name, help, labelNames, registers });
+  for (const label of labelNames) {
+    for (const value of of[label]) counter.inc({ [label]: value } as Record<L, string>, 0);
+  }
   return counter;
 }
 

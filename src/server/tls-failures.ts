@@ -1,12 +1,10 @@
 import type { Server } from 'node:https';
 import type { Logger } from 'pino';
-import type { Metrics } from './metrics.ts';
-
-type Reason = 'not_trusted' | 'protocol' | 'timeout' | 'closed' | 'other';
+import type { Metrics, TlsFailure } from './metrics.ts';
 
 // OpenSSL's names. An alert is what the client said; Go says "bad certificate" whatever it dislikes (crypto/tls), OpenSSL
 // "decrypt error" where it trusts another CA of the same name.
-const REASONS: readonly (readonly [RegExp, Reason])[] = [
+const REASONS: readonly (readonly [RegExp, TlsFailure])[] = [
   [
     /ALERT_(BAD_CERTIFICATE|UNKNOWN_CA|DECRYPT_ERROR|CERTIFICATE_(UNKNOWN|EXPIRED|REVOKED)|UNSUPPORTED_CERTIFICATE)/,
     'not_trusted',
@@ -23,7 +21,7 @@ const NOT_TRUSTED =
 export function countTlsFailures(server: Server, metrics: Metrics, logger: Pick<Logger, 'warn' | 'debug'>): void {
   server.on('tlsClientError', (error: NodeJS.ErrnoException) => {
     const code = error.code ?? '';
-    const reason = REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'other';
+    const reason: TlsFailure = REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'other';
     metrics.tlsFailures.inc({ reason });
     if (reason === 'not_trusted') {
       logger.warn({ code }, NOT_TRUSTED);

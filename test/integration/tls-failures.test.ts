@@ -30,7 +30,7 @@ describe('a handshake that fails is counted by its reason', () => {
   it('not_trusted, and logged, when the client does not trust the certificate', async () => {
     const args = ['-s', '--cacert', join(dir, 'other.crt'), `https://127.0.0.1:${server.port}/livez`];
     // Its alert may be lost in the reset of the connection that it closes at once.
-    while (!(await counted()).includes('{reason="not_trusted"}')) {
+    while (!/\{reason="not_trusted"\} [1-9]/.test(await counted())) {
       await new Promise((resolve) => execFile('curl', args, resolve));
     }
     expect(server.lines[0]).toMatchObject({
@@ -54,6 +54,6 @@ describe('a handshake that fails is counted by its reason', () => {
   it('and the own readiness check is none', async () => {
     expect((await server.send({ method: 'GET', path: '/readyz' })).status).toBe(200);
     await sleep(100);
-    expect(await counted()).not.toMatch(/ \d+$/m);
+    expect(await counted()).not.toMatch(/ [1-9]\d*$/m);
   });
 });
