@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { certificateMetrics } from '../src/certificates/metrics.ts';
+import { readyMetric } from '../src/server/health.ts';
 import { createMetrics } from '../src/server/metrics.ts';
 import { reportPolicies } from '../src/server/policy-report.ts';
 
@@ -16,6 +17,7 @@ export function registered(): Registry {
   });
   report.close();
   certificateMetrics(registry);
+  readyMetric(registry, []);
   return registry;
 }
 

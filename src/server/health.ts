@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { Gauge, type Registry } from 'prom-client';
 import type { Lifecycle } from './lifecycle.ts';
 
 /** One condition of readiness. */
@@ -24,11 +25,11 @@ export function healthRoutes(app: FastifyInstance, checks: readonly Check[]): vo
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
 
   app.get('/readyz', async (_request, reply) => {
-    const problems = await Promise.all(checks.map((check) => problemOf(check)));
+    const problems = await problemsOf(checks);
     const lines = checks.map(({ name }, at) =>
       problems[at] === undefined ? `[+] ${name}` : `[-] ${name}: ${problems[at]}`,
     );
-    const ready = problems.every((problem) => problem === undefined);
+    const ready = isReady(problems);
     return reply
       .code(ready ? 200 : 503)
       .type('text/plain')
@@ -36,7 +37,30 @@ export function healthRoutes(app: FastifyInstance, checks: readonly Check[]): vo
   });
 }
 
-async function problemOf(check: Check): Promise<string | undefined> {
+/** What /readyz says, as a metric: a replica that is not ready is still scraped. The checks are made at each scrape. */
+export function readyMetric(registry: Registry, checks: readonly Check[]): void {
+  new Gauge({
+    name: 'gpugate_ready',
+    help: '1 while every condition of /readyz is met, else 0.',
+    registers: [registry],
+    async collect() {
+      this.set(isReady(await problemsOf(checks)) ? 1 : 0);
+    },
+  });
+}
+
+type Problem = string | undefined;
+
+function isReady(problems: readonly Problem[]): boolean {
+  return problems.every((problem) => problem === undefined);
+}
+
+/** The problem of each check, undefined where there is none. Never rejects. */
+function problemsOf(checks: readonly Check[]): Promise<readonly Problem[]> {
+  return Promise.all(checks.map((check) => problemOf(check)));
+}
+
+async function problemOf(check: Check): Promise<Problem> {
   try {
     return await check.problem();
   } catch (error) {

@@ -26,7 +26,7 @@ const judge: Judge = async (webhook, request) => {
 
 let server: Server;
 beforeAll(async () => {
-  server = await startServer({ judge, checks: [{ name: 'cluster', problem: () => clusterProblem }] });
+  server = await startServer({ judge, checks: [{ name: 'cluster', problem: cluster }] });
   const send = (path: string, request: object) =>
     server.review(path, {
       kind: 'AdmissionReview',
@@ -54,7 +54,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let clusterProblem: string | undefined;
+let clusterProblem: string | Error | undefined;
+const cluster = () => {
+  if (clusterProblem instanceof Error) throw clusterProblem;
+  return clusterProblem;
+};
 
 const get = async (path: string) => {
   const reply = await fetch(`http://127.0.0.1:${server.metricsPort}${path}`);
@@ -158,6 +162,7 @@ describe('health on the second port', () => {
     expect(await get('/readyz')).toMatchObject({ status: 200, text: ready });
     expect(await get('/livez')).toMatchObject({ status: 200, text: 'ok\n' });
     clusterProblem = 'waiting for the first list of nodes';
+    expect((await get('/metrics')).text).toContain('gpugate_ready 0\n');
     const waiting = {
       status: 503,
       text: ready.replace('[+] cluster\nready', `[-] cluster: ${clusterProblem}\nnot ready`),
@@ -165,11 +170,20 @@ describe('health on the second port', () => {
     expect(await get('/readyz')).toMatchObject(waiting);
     expect(await server.send({ method: 'GET', path: '/readyz' })).toMatchObject(waiting);
     clusterProblem = undefined;
+    expect((await get('/metrics')).text).toContain('gpugate_ready 1\n');
+  });
+
+  it('a check that throws is one that is not met, and the scrape goes on', async () => {
+    clusterProblem = new Error('a bug');
+    expect((await get('/readyz')).text).toContain('[-] cluster: a bug\n');
+    expect(await get('/metrics')).toMatchObject({ status: 200, text: expect.stringContaining('gpugate_ready 0\n') });
+    clusterProblem = undefined;
   });
 
   it('turns unready on the way out and after a crash, and stays alive', async () => {
     server.lifecycle.draining = true;
     expect((await get('/readyz')).text).toContain('[-] lifecycle: shutting down\n');
+    expect((await get('/metrics')).text).toContain('gpugate_ready 0\n');
     server.lifecycle.failure = 'crashed: unhandledRejection';
     expect((await get('/readyz')).text).toContain('[-] lifecycle: crashed: unhandledRejection\n');
     expect((await get('/livez')).status).toBe(200);
