@@ -91,6 +91,6 @@ describe('a mistake is told with file, line and field', () => {
 
   test('files that are not there, each of them', async () => {
     const error = await openFiles({ namespaces: '/no/such', nodes: '/none' }).catch((reason) => reason);
-    expect(error.message).toBe('/no/such: cannot be read: ENOENT\n/none: cannot be read: ENOENT');
+    expect(error.message).toBe('/no/such: there is no such file or folder\n/none: there is no such file or folder');
   });
 });

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { readGiven } from '../files/unread.ts';
 import { parseManifest } from '../policy/manifest.ts';
 import type { ClusterSource, Labels, NodeInfo } from './source.ts';
 
@@ -69,9 +69,9 @@ async function read<T extends Named>(
   if (file === undefined) return [];
   let content: string;
   try {
-    content = await readFile(file, 'utf8');
+    content = await readGiven(file);
   } catch (error) {
-    mistakes.push(`${file}: cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    mistakes.push((error as Error).message);
     return [];
   }
   const manifest = parseManifest(file, content, kind, schema);

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Audit } from '../audit/result.ts';
 import { COLOURS, type ColourMode, isColoured } from '../report/colour.ts';
-import { addClusterFlags, type ClusterFlags, withCluster } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags, namespaceName, withCluster } from './cluster-flags.ts';
 import { EXIT } from './exit.ts';
 import { type Output, outputOption, writeOutput } from './output.ts';
 import { openTemplateKinds } from './templates.ts';
@@ -25,7 +25,7 @@ const TIMEOUT_MS = 600_000;
 /** `gpugate audit`: what of a live cluster would not be admitted today. */
 export function configure(command: Command): void {
   command
-    .option('-n, --namespace <name>', 'only this namespace')
+    .option('-n, --namespace <name>', 'only this namespace', namespaceName)
     .option('-A, --all-namespaces', 'every namespace, which is the default')
     .addOption(outputOption(FORMATS, 'how to print what was found'))
     .option('--exclude <namespace>', 'as `manifests` was given it; may be repeated', excluded, [])

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
 import type { ExamineOptions } from '../doctor/examine.ts';
 import type { Diagnosis } from '../doctor/result.ts';
-import { addClusterFlags, type ClusterFlags, duration, withCluster } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags, duration, namespaceName, withCluster } from './cluster-flags.ts';
 import { EXIT, isFailure } from './exit.ts';
 import { insideCluster } from './sources.ts';
 import { openTemplateKinds } from './templates.ts';
@@ -29,7 +29,7 @@ interface Options extends ClusterFlags {
  */
 export function configure(command: Command): void {
   command
-    .option('-n, --namespace <name>', 'try pods only in this namespace')
+    .option('-n, --namespace <name>', 'try pods only in this namespace', namespaceName)
     .option('--configuration <name>', 'name of the two webhook configurations', 'gpugate')
     .option('--address <host:port>', 'where gpugate is reached from here, such as a port-forward')
     .option(

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { ApiError } from '../cluster/client.ts';
 import type { Target } from '../cluster/workload-pods.ts';
 import { TARGET_KINDS, targetKind } from '../cluster/workload-pods.ts';
-import { addClusterFlags, type ClusterFlags, withCluster } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags, namespaceName, withCluster } from './cluster-flags.ts';
 import { EXIT, failure } from './exit.ts';
 
 interface Options extends ClusterFlags {
@@ -15,7 +15,7 @@ interface Options extends ClusterFlags {
 export function configure(command: Command): void {
   command
     .argument('<target...>', 'POD, KIND/NAME or KIND NAME; KIND is a pod, a workload, or namespace')
-    .option('-n, --namespace <name>', 'namespace of the pod; else that of the context')
+    .option('-n, --namespace <name>', 'namespace of the pod; else that of the context', namespaceName)
     .addOption(
       new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json', 'yaml']).default('text'),
     )

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COLOURS, type ColourMode } from '../report/colour.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags, namespaceName } from './cluster-flags.ts';
 import { EXIT, failure } from './exit.ts';
 import { outputOption } from './output.ts';
 import { FORMATS, type Output } from './review/outputs.ts';
@@ -35,6 +35,7 @@ export function configure(command: Command): void {
     .option(
       '-n, --namespace <name>',
       'namespace of objects that name none; else that of the context with --cluster, else "default"',
+      namespaceName,
     )
     .option(
       '--namespace-label <key=value>',
@@ -84,6 +85,7 @@ Exit codes, the same in every format: 0 nothing would be denied, 1 an object or 
 /** Flags that are fine each, but not together. */
 function clashOf(paths: readonly string[], options: ReviewOptions): string | undefined {
   const { output = [], mutated, fix, fixPolicy, dryRun } = options;
+  if (paths.includes('')) return 'a path is empty; give a file, a folder, or - for standard input';
   const toStdout = output.filter(({ file }) => file === undefined).map(({ format }) => `-o ${format}`);
   const alone = [...toStdout, ...(mutated ? ['--mutated'] : [])];
   if (alone.length > 1)

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import {
@@ -8,6 +7,7 @@ import {
   withTemplateKinds,
 } from '../admission/template-kinds.ts';
 import { pathSteps } from '../admission/templates.ts';
+import { readGiven } from '../files/unread.ts';
 import { orInput } from './sources.ts';
 
 const path = z.string().refine((text) => pathSteps(text) !== undefined, {
@@ -39,7 +39,7 @@ const kindSchema = z
 /** The catalogue, with the kinds of a file that was given. */
 export async function openTemplateKinds(file: string | undefined): Promise<TemplateKinds> {
   if (file === undefined) return withTemplateKinds();
-  return withTemplateKinds(await orInput(readFile(file, 'utf8').then((text) => parseTemplateKinds(file, text))));
+  return withTemplateKinds(await orInput(readGiven(file).then((text) => parseTemplateKinds(file, text))));
 }
 
 /**

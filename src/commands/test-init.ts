@@ -1,7 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { readGiven } from '../files/unread.ts';
 import { type NewScenario, newScenarios } from '../scenarios/init.ts';
 import { openScenario, type Shared } from '../scenarios/open.ts';
 import { type Outcome, outcomeOf } from '../scenarios/outcome.ts';
@@ -39,9 +40,10 @@ Examples:
 }
 
 async function init(manifest: string, options: Options): Promise<void> {
+  if (manifest === '') throw failure(EXIT.usage, 'a path is empty; give a file, or - for standard input');
   const name = manifest === '-' ? 'standard input' : manifest;
   const scenarios = await orInput(
-    (manifest === '-' ? text(process.stdin) : readFile(manifest, 'utf8')).then((yaml) => newScenarios(name, yaml)),
+    (manifest === '-' ? text(process.stdin) : readGiven(manifest)).then((yaml) => newScenarios(name, yaml)),
   );
   if (scenarios.length === 0) throw failure(EXIT.input, `${name} has no Pod and no workload that gpugate judges`);
   for (const scenario of scenarios) await make(scenario, options);

@@ -58,6 +58,7 @@ Exit codes: 0 all passed, 1 one failed, 2 wrong use, 3 no scenario found or one 
 async function run(paths: readonly string[], options: Options): Promise<void> {
   const { output = [{ format: 'table' }], color, update } = options;
   if (update && options.output) throw failure(EXIT.usage, '--update shows differences; leave -o out');
+  if (paths.includes('')) throw failure(EXIT.usage, 'a path is empty; give a folder');
   const folders = await chosen(paths, options.run);
   let results = await Promise.all(folders.map((folder) => runScenario(folder, options)));
   if (update) {

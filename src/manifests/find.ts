@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { whyUnread } from '../files/unread.ts';
 
 /** What a path of the command line leads to. */
 export type Found =
@@ -72,17 +73,6 @@ async function isFileAt(path: string): Promise<boolean> {
     (entry) => entry.isFile(),
     () => true,
   );
-}
-
-/** Why a file can't be read, in words. */
-export function whyUnread(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const words: Readonly<Record<string, string>> = {
-    ENOENT: 'there is no such file or folder',
-    EACCES: 'permission denied',
-    EISDIR: 'is a folder',
-  };
-  return words[code ?? ''] ?? message;
 }
 
 function quoted(path: string): string {

@@ -1,7 +1,9 @@
 import { watch } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { lookAgainAndAgain } from '../files/looks.ts';
+import { readGiven, unread } from '../files/unread.ts';
 import { parseManifest } from './manifest.ts';
 import type { PolicySet } from './resolve.ts';
 import { type GpuPolicy, gpuPolicySchema } from './schema.ts';
@@ -21,9 +23,9 @@ export interface PolicySource {
 
 export interface WatchPoliciesOptions {
   readonly log: Pick<Logger, 'info' | 'error'>;
-  /** Called after each attempt to read changed files. */
+  /** Called when changed files have been read, and when what they hold can't be used. */
   readonly onReload?: (result: 'success' | 'failure') => void;
-  readonly pollMs?: number;
+  readonly intervalMs?: number;
 }
 
 /**
@@ -31,8 +33,10 @@ export interface WatchPoliciesOptions {
  * @throws Error with one line `file:line: field: what` for each mistake.
  */
 export async function readPolicies(path: string): Promise<PolicySet> {
-  const isDirectory = (await stat(path)).isDirectory();
-  return parsePolicies(isDirectory ? await filesOf(path) : new Map([[path, await readFile(path, 'utf8')]]));
+  const found = await stat(path).catch((error) => {
+    throw unread(path, error);
+  });
+  return parsePolicies(found.isDirectory() ? await filesOf(path) : new Map([[path, await readGiven(path)]]));
 }
 
 /**
@@ -41,32 +45,29 @@ export async function readPolicies(path: string): Promise<PolicySet> {
  * @throws Error at start, if the first set has a mistake.
  */
 export async function watchPolicies(directory: string, options: WatchPoliciesOptions): Promise<PolicySource> {
-  const { log, onReload, pollMs = 2000 } = options;
+  const { log, onReload, intervalMs } = options;
   let files = await filesOf(directory);
   let policies = parsePolicies(files);
 
-  const read = async () => {
+  const look = async () => {
     const found = await filesOf(directory);
     if (sameFiles(files, found)) return;
-    files = found;
     policies = parsePolicies(found);
+    files = found;
     log.info({ directory, policies: [...policies.keys()] }, 'policies reloaded');
     onReload?.('success');
   };
-  let running = Promise.resolve();
-  const reload = () => {
-    running = running.then(read).catch((error: unknown) => {
-      log.error({ directory, mistakes: String((error as Error).message).split('\n') }, 'policies kept as they were');
-      onReload?.('failure');
-    });
+  const onFault = ({ message }: Error) => {
+    log.error({ directory, mistakes: message.split('\n') }, 'policies kept as they were');
+    onReload?.('failure');
   };
-  const timer = setInterval(reload, pollMs).unref();
-  const watcher = watch(directory, { persistent: false }, reload).on('error', () => undefined);
+  const { lookNow, stop } = lookAgainAndAgain(look, { onFault, ...(intervalMs === undefined ? {} : { intervalMs }) });
+  const watcher = watch(directory, { persistent: false }, lookNow).on('error', () => undefined);
   return {
     fromFiles: true,
     current: () => policies,
     close: () => {
-      clearInterval(timer);
+      stop();
       watcher.close();
     },
   };
@@ -76,9 +77,7 @@ type Files = ReadonlyMap<string, string>;
 
 async function filesOf(directory: string): Promise<Files> {
   const names = (await readdir(directory)).filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name)).sort();
-  const read = names.map(
-    async (name) => [join(directory, name), await readFile(join(directory, name), 'utf8')] as const,
-  );
+  const read = names.map(async (name) => [join(directory, name), await readGiven(join(directory, name))] as const);
   return new Map(await Promise.all(read));
 }
 

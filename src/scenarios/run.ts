@@ -28,6 +28,13 @@ export async function runScenario(folder: string, shared: Shared = {}): Promise<
   }
 }
 
+const NO_FOLDER: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'is no folder',
+  EACCES: 'permission denied',
+};
+const WANTED = 'give one that holds scenarios, folders with an expected.yaml';
+
 /**
  * Every folder with an `expected.yaml` in these folders or below them, in order and once each. Folders that begin with a dot and
  * node_modules are passed over.
@@ -36,7 +43,9 @@ export async function runScenario(folder: string, shared: Shared = {}): Promise<
 export async function scenarioFolders(paths: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>();
   const walk = async (folder: string) => {
-    const entries = await readdir(folder, { withFileTypes: true });
+    const entries = await readdir(folder, { withFileTypes: true }).catch((error) => {
+      throw new Error(`${folder}: ${NO_FOLDER[error.code] ?? error.message}; ${WANTED}`);
+    });
     if (entries.some(({ name }) => name === 'expected.yaml')) found.add(folder);
     const below = entries.filter((entry) => entry.isDirectory() && !/^(\..*|node_modules)$/.test(entry.name));
     for (const name of below.map((entry) => entry.name).sort()) await walk(join(folder, name));

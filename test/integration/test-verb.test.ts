@@ -57,7 +57,7 @@ describe('gpugate test', () => {
   it.each([
     ['no scenario is there', ['test', join(SCENARIOS, '../reviews')], 3, /no scenario in/],
     ['none matches', ['test', SCENARIOS, '--run', 'no-such'], 3, /none of \d+ scenarios matches --run no-such/],
-    ['the folder is not there', ['test', '/no/such'], 3, /ENOENT.*\/no\/such/],
+    ['the folder is not there', ['test', '/no/such'], 3, /\/no\/such: there is no such folder/],
     ['the expression is broken', ['test', '--run', '('], 2, /Invalid regular expression/],
     ['the format is unknown', ['test', '-o', 'yaml'], 2, /table, junit, json/],
     ['an update has a format', ['test', SCENARIOS, '--update', '-o', 'json'], 2, /leave -o out/],
@@ -138,7 +138,7 @@ items:
   });
 
   it.each([
-    ['that is not there', undefined, /ENOENT/],
+    ['that is not there', undefined, /manifest\.yaml: there is no such file/],
     ['without a pod', 'kind: ConfigMap\n', /has no Pod and no workload/],
     ['that is not YAML', 'a: 1\nb: [\n', /manifest\.yaml:\d+: /],
   ])('ends with 3 for a manifest %s', async (_what, text, message) => {

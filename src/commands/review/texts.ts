@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { findManifests, whyUnread } from '../../manifests/find.ts';
+import { whyUnread } from '../../files/unread.ts';
+import { findManifests } from '../../manifests/find.ts';
 import type { Notice } from '../../report/result.ts';
 
 /** The files under review. Their texts are read when they are needed, and not kept. */
