@@ -11,13 +11,12 @@ export interface WatchFileOptions extends LookOptions {
 
 /** Watches one file by what it holds. Returns what stops it. */
 export function watchFile(file: string, { text, onText, ...options }: WatchFileOptions): () => void {
-  let seen = text;
+  let used = text;
   const { lookNow, stop } = lookAgainAndAgain(async () => {
     const found = await readIfThere(file);
-    if (found === seen) return;
-    // Before it is used, so that what can't be used is told once.
-    seen = found;
+    if (found === used) return;
     onText(found);
+    used = found;
   }, options);
   lookNow();
   return stop;

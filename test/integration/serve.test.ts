@@ -82,10 +82,10 @@ describe('gpugate serve', () => {
     };
     expect(await refused()).toBe(false);
     await put(policy('2'));
-    await until('gpugate_policy_reloads_total{result="success"}');
+    await until('gpugate_policy_reloads_total{result="success"} 1');
     expect(await refused()).toBe(true);
     await put(policy('many'));
-    await until('gpugate_policy_reloads_total{result="failure"}');
+    await until('gpugate_policy_reloads_total{result="failure"} 1');
     expect(await refused()).toBe(true);
   });
 
