@@ -63,9 +63,15 @@ export function parseTemplateKinds(file: string, text: string): readonly Templat
     }
     return 1;
   };
+  let content: unknown;
+  try {
+    content = document.toJS();
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`); // Too many aliases.
+  }
   const read = z
     .array(kindSchema, 'is not a list; write one entry with group, kind, plural and paths a kind')
-    .safeParse(document.toJS());
+    .safeParse(content);
   if (!read.success) {
     const { issues } = read.error;
     stop(

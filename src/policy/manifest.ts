@@ -44,7 +44,13 @@ export function parseManifest<T>(file: string, text: string, kind: string, schem
       const object = check(value, kind, schema, report);
       if (object !== undefined) objects.push({ value: object, line: lineOf(path) });
     };
-    const content: unknown = document.toJS();
+    let content: unknown;
+    try {
+      content = document.toJS();
+    } catch (error) {
+      mistakes.push(`${file}: ${(error as Error).message}`); // Too many aliases.
+      continue;
+    }
     if (content === null || content === undefined) continue; // A document of comments, as between two `---`.
     const items = itemsOf(content);
     if (items) items.forEach((item, index) => void take(item, ['items', index]));

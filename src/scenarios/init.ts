@@ -1,5 +1,6 @@
 import { isMap, isSeq, LineCounter, parseAllDocuments, stringify } from 'yaml';
 import { type TemplateKinds, withTemplateKinds } from '../admission/template-kinds.ts';
+import { contentIn } from './open.ts';
 
 /** The files of a new scenario but for `expected.yaml`, by name. */
 export type ScenarioFiles = Readonly<Record<string, string>>;
@@ -67,9 +68,10 @@ function objectsOf(file: string, manifest: string): readonly Found[] {
   return documents.flatMap((document) => {
     const { contents } = document;
     if (!isMap(contents)) return [];
+    const content = contentIn(file, document);
     const items = contents.get('items');
     if (String(contents.get('kind')).endsWith('List') && isSeq(items)) {
-      return (document.toJS() as { items: unknown[] }).items.map((item) => found(item, stringify(item)));
+      return (content as { items: unknown[] }).items.map((item) => found(item, stringify(item)));
     }
     const [start, , end] = contents.range ?? [0, 0, manifest.length];
     // From the start of its line, and with the comments above it.
@@ -78,7 +80,7 @@ function objectsOf(file: string, manifest: string): readonly Found[] {
       .slice(Math.min(from, start), end)
       .replace(/^---.*\n/, '')
       .trimStart();
-    return [found(document.toJS(), text.endsWith('\n') ? text : `${text}\n`)];
+    return [found(content, text.endsWith('\n') ? text : `${text}\n`)];
   });
 }
 

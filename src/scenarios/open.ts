@@ -74,7 +74,8 @@ async function objectsOf(file: string | undefined): Promise<readonly Manifest[] 
   return documents.map((document) => contentIn(file, document) as Manifest);
 }
 
-function contentIn(file: string, document: Document.Parsed): unknown {
+/** @throws Error that names the file. */
+export function contentIn(file: string, document: Document.Parsed): unknown {
   const [error] = document.errors;
   try {
     if (error) throw error;

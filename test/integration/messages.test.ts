@@ -14,9 +14,15 @@ beforeAll(async () => {
     join(dir, 'pod.yaml'),
     'apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec: { containers: [] }\n',
   );
+  const levels = Array.from(
+    { length: 9 },
+    (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level},`.repeat(9)}]\n`,
+  );
+  await writeFile(join(dir, 'aliases.yaml'), `l0: &l0 [x]\n${levels.join('')}`);
 });
 afterAll(() => rm(dir, { recursive: true }));
 
+const ALIASES = 'DIR/aliases.yaml: Excessive alias count indicates a resource exhaustion attack';
 const GONE = 'there is no such file or folder';
 
 it.each<[readonly string[], number, string]>([
@@ -41,6 +47,10 @@ it.each<[readonly string[], number, string]>([
   [['review', 'DIR/pod.yaml', '--nodes', 'DIR/folder'], 3, 'DIR/folder: is a folder; give a file'],
   [['review', 'DIR/pod.yaml', '--templates', 'DIR/nope'], 3, `DIR/nope: ${GONE}`],
   [['review', 'DIR/pod.yaml', '--templates', 'DIR/folder'], 3, 'DIR/folder: is a folder; give a file'],
+  [['review', 'DIR/pod.yaml', '--policies', 'DIR/aliases.yaml'], 3, ALIASES],
+  [['review', 'DIR/pod.yaml', '--nodes', 'DIR/aliases.yaml'], 3, ALIASES],
+  [['review', 'DIR/pod.yaml', '--templates', 'DIR/aliases.yaml'], 3, ALIASES],
+  [['test', 'init', 'DIR/aliases.yaml'], 3, ALIASES],
 ])('gpugate %j', async (args, code, said) => {
   const ended = await gpugate(args.map((arg) => arg.replace('DIR', dir)));
   expect({ code: ended.code, stderr: ended.stderr }).toEqual({
