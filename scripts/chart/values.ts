@@ -54,6 +54,14 @@ const certificates = z.strictObject({
   }),
 });
 
+const share = z.union([z.int().min(0), z.string().regex(/^[0-9]{1,3}%$/)]);
+const updateStrategy = z
+  .strictObject({
+    type: z.enum(['RollingUpdate', 'Recreate']),
+    rollingUpdate: z.strictObject({ maxSurge: share, maxUnavailable: share }).partial(),
+  })
+  .partial();
+
 const networkPolicy = z.strictObject({
   enabled: switchedOn,
   webhookFrom: objects,
@@ -99,6 +107,7 @@ export const valuesSchema = z
     }),
     priorityClassName: nameOrEmpty,
     priorityQuota: switchedOn,
+    updateStrategy,
     podDisruptionBudget: z.strictObject({
       enabled: switchedOn,
       maxUnavailable: z.union([z.int().min(1), z.string().regex(/^[1-9][0-9]?%$/)]),
