@@ -36,6 +36,12 @@ const JUDGING = ['review', 'test', 'audit', 'doctor'];
 /** As a program ends that SIGPIPE ends. */
 const BROKEN_PIPE = 141;
 
+// The first process of a container, such as the Jobs of the chart, hears only those signals that it has a handler for.
+if (process.pid === 1) {
+  process.on('SIGTERM', () => process.exit(143));
+  process.on('SIGINT', () => process.exit(130));
+}
+
 // `gpugate rules | head`: nobody reads on, and that is no failure; but a review that was cut short is none.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') process.exit(EXIT.failed);

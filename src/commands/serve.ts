@@ -52,9 +52,10 @@ async function serve(configuration: Configuration): Promise<void> {
   const unfollowLevel = logLevelFile === undefined ? undefined : followLevel(logLevelFile, logger);
   const exit = exitAfter(log);
   const lifecycle = createLifecycle();
+  handleCrashes({ lifecycle, logger, exit });
+  const closesWith = handleSignals({ lifecycle, logger, exit, delayMs: configuration.shutdownDelay });
   const watching: Pick<ClusterSource, 'watches'>[] = [];
   const metrics = createMetrics(VERSION, () => watching.flatMap((each) => each.watches()));
-  handleCrashes({ lifecycle, logger, exit });
 
   const certificates = await openCertificates(configuration, logger, metrics);
   const clients = await startingClients(configuration);
@@ -95,20 +96,14 @@ async function serve(configuration: Configuration): Promise<void> {
   const metricsPort = await listenOn('metricsPort', operations, configuration);
   certificates.follow(app);
   const unfollowClients = followClients(clientCa, clients, app, metrics, logger);
-  handleSignals({
-    lifecycle,
-    logger,
-    exit,
-    delayMs: configuration.shutdownDelay,
-    close: async (hurry) => {
-      await certificates.close();
-      unfollowClients();
-      unfollowLevel?.();
-      await close(app.fastify, hurry);
-      report.close();
-      await status?.close();
-      await Promise.all([close(operations, hurry), policies.close(), cluster.close()]);
-    },
+  closesWith(async (hurry) => {
+    await certificates.close();
+    unfollowClients();
+    unfollowLevel?.();
+    await close(app.fastify, hurry);
+    report.close();
+    await status?.close();
+    await Promise.all([close(operations, hurry), policies.close(), cluster.close()]);
   });
 
   logger.info({ version: VERSION, host: configuration.host, port, metricsPort }, 'listening');

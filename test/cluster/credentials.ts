@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { kubeconfigFor } from './kubeconfig.ts';
 
 /** The certificate that kube-apiserver issues to itself at its first start, with its CA behind it. */
 export function caFileIn(dir: string): string {
@@ -15,19 +16,6 @@ export async function writeCredentials(dir: string, server: string, token: strin
   await writeFile(join(dir, 'service-accounts.key'), privateKey.export({ type: 'sec1', format: 'pem' }), key);
   await writeFile(join(dir, 'service-accounts.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
   const kubeconfig = join(dir, 'kubeconfig');
-  await writeFile(kubeconfig, kubeconfigFor(server, caFileIn(dir), token), key);
+  await writeFile(kubeconfig, kubeconfigFor(server, { caFile: caFileIn(dir), token }), key);
   return kubeconfig;
-}
-
-function kubeconfigFor(server: string, caFile: string, token: string): string {
-  // JSON is YAML: nothing to quote.
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'gpugate', cluster: { server, 'certificate-authority': caFile } }],
-    users: [{ name: 'admin', user: { token } }],
-    contexts: [{ name: 'gpugate', context: { cluster: 'gpugate', user: 'admin' } }],
-    'current-context': 'gpugate',
-  };
-  return `${JSON.stringify(config, null, 2)}\n`;
 }

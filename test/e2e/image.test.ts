@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import about from '../../package.json' with { type: 'json' };
+import { kubeconfigFor } from '../cluster/kubeconfig.ts';
 import { buildImage, type Image } from './image/build.ts';
 import { type RunningImage, type RunOptions, runImage } from './image/run.ts';
 
@@ -100,6 +102,48 @@ describe('the image', () => {
   });
 });
 
+// The kernel lets no signal reach the first process of a pid namespace that it has no handler for.
+describe('as the first process of a container, waiting for an API server that never answers', () => {
+  it.each([
+    [
+      'serve',
+      ['--port', '0', '--metrics-port', '0', '--cert-secret', 'gpugate/certs', '--service', 'gpugate/gpugate'],
+      0,
+    ],
+    ['install-crd', [], 143],
+    ['doctor', [], 143],
+  ])('%s ends on SIGTERM', async (verb, flags, code) => {
+    const asked = Promise.withResolvers<void>();
+    const api = createServer(() => asked.resolve()); // takes the connection, and says nothing
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+    const kubeconfig = join(scratch, `kubeconfig-${verb}`);
+    writeFileSync(kubeconfig, kubeconfigFor(`https://127.0.0.1:${(api.address() as AddressInfo).port}`));
+    const main = join(ROOT, 'src/main.ts');
+    const args = [
+      '--pid',
+      '--fork',
+      '--kill-child',
+      process.execPath,
+      main,
+      verb,
+      '--kubeconfig',
+      kubeconfig,
+      ...flags,
+    ];
+    const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    const printed = Promise.all([text(child.stdout), text(child.stderr)]);
+    try {
+      await Promise.race([asked.promise, printed.then(([, error]) => expect.unreachable(error))]);
+      process.kill(firstIn(child), 'SIGTERM');
+      expect(await ended, (await printed).join('\n')).toBe(code);
+    } finally {
+      child.kill('SIGKILL');
+      api.close();
+    }
+  });
+});
+
 /** What the log says once both ports are open. */
 async function listening(child: RunningImage): Promise<{ readonly metricsPort: number }> {
   const stderr = text(child.stderr);
@@ -114,6 +158,6 @@ async function listening(child: RunningImage): Promise<{ readonly metricsPort: n
 }
 
 /** The first process of the container, as its parent's namespace numbers it. */
-function firstIn({ pid }: RunningImage): number {
+function firstIn({ pid }: { readonly pid?: number | undefined }): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
 }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from '../../scripts/bundle.ts';
 import { issue } from '../../src/certificates/issue.ts';
 import { wholeProgram } from '../../src/program.ts';
+import { kubeconfigFor } from '../cluster/kubeconfig.ts';
 import { client } from './client.ts';
 import { type Ended, gpugate, node, serve } from './gpugate.ts';
 
@@ -133,23 +134,11 @@ async function emptyCluster() {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const kubeconfig = join(dir, 'kubeconfig');
-  await writeFile(kubeconfig, kubeconfigOf((server.address() as AddressInfo).port, ca));
+  const { port } = server.address() as AddressInfo;
+  await writeFile(kubeconfig, kubeconfigFor(`https://127.0.0.1:${port}`, { ca, token: 'a-token' }));
   const close = () => {
     server.closeAllConnections();
     server.close();
   };
   return { kubeconfig, close };
-}
-
-function kubeconfigOf(port: number, ca: string): string {
-  const cluster = {
-    server: `https://127.0.0.1:${port}`,
-    'certificate-authority-data': Buffer.from(ca).toString('base64'),
-  };
-  return JSON.stringify({
-    clusters: [{ name: 'a', cluster }],
-    users: [{ name: 'a', user: { token: 'a-token' } }],
-    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-    'current-context': 'a',
-  });
 }

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from '../../scripts/bundle.ts';
 import { wholeProgram } from '../../src/program.ts';
+import { kubeconfigFor } from '../cluster/kubeconfig.ts';
 import { gpugate, node } from './gpugate.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -137,21 +138,12 @@ describe('exit codes are the same for every verb', () => {
       const { port } = server.address() as AddressInfo;
       await new Promise((resolve) => server.close(resolve));
       const file = join(await mkdtemp(join(tmpdir(), 'gpugate-nowhere-')), 'kubeconfig');
-      await writeFile(file, kubeconfigOf(port));
+      await writeFile(file, kubeconfigFor(`https://127.0.0.1:${port}`));
       const { code, stderr } = await gpugate([...args, '--kubeconfig', file]);
       await rm(dirname(file), { recursive: true });
       expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(/^gpugate: .*cluster.*ECONNREFUSED/) });
     },
   );
-
-  function kubeconfigOf(port: number): string {
-    return JSON.stringify({
-      clusters: [{ name: 'a', cluster: { server: `https://127.0.0.1:${port}` } }],
-      users: [{ name: 'a', user: {} }],
-      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-      'current-context': 'a',
-    });
-  }
 });
 
 it('the output that nobody reads any more ends it without a word', async () => {
