@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changed, inFieldsOf } from './changed.ts';
+import { parse } from 'yaml';
+import { changed, lookedAt } from './changed.ts';
 import { runScenario, scenarioFolders } from './run.ts';
 import { updated } from './write.ts';
 
@@ -126,6 +127,19 @@ describe('a scenario', () => {
 });
 
 describe('an expectation that is updated', () => {
+  // The policy of the scenario renames `nvidia.com/gpu` to a slice.
+  it.each([
+    ['the slice has another name now', { patched: limits({ 'nvidia.com/mig-7g.80gb': '1' }) }],
+    ['nothing was changed before', { changes: [], patched: { spec: {} } }],
+    ['it was untouched before', { changes: [], patched: undefined, untouched: true }],
+  ])('holds on to what the policy makes of it, where %s', async (_what, part) => {
+    await write('expected.yaml', { ...right, ...part });
+    const result = await runScenario(folder);
+    if (result.state === 'unreadable') throw new Error(result.problems.join('\n'));
+    const { patched } = parse(updated(JSON.stringify({ ...right, ...part }), result.expected, result.outcome));
+    expect(patched).toMatchObject(limits({ [slice]: '1' }));
+  });
+
   it.each(wrong)('then passes, after %s', async (_what, part) => {
     await write('expected.yaml', { ...right, ...part });
     const result = await runScenario(folder);
@@ -136,7 +150,7 @@ describe('an expectation that is updated', () => {
 
   it('keeps every other byte, comments and what was not looked at', async () => {
     const text = (changes: string) =>
-      `# why\n${changes}allowed:   true # so\ndescription: a slice\n\npatched: {   spec: {} }\n`;
+      `# why\n${changes}allowed:   true # so\ndescription: a slice\n\nwebhook:    mutate\n`;
     const update = async (changes: string) => {
       await write('expected.yaml', text(changes));
       const result = await runScenario(folder);
@@ -153,18 +167,26 @@ describe('an expectation that is updated', () => {
   });
 });
 
+const limits = (of: unknown) => ({ spec: { containers: [{ resources: { limits: of } }] } });
+
 it('what has changed, and what is in the same fields now', () => {
   const before = { a: 1, b: { c: 1, d: [1, 2] }, e: [{ f: 1 }, { g: 1, h: 2 }], i: [1] };
   const after = { a: 1, b: { c: 2, d: [1] }, e: [{ f: 1 }, { g: 3, h: 2 }], j: 'new' };
   const difference = { b: { c: 2, d: [1] }, e: [{}, { g: 3 }], i: null, j: 'new' };
   expect(changed(before, after)).toEqual(difference);
-  expect(inFieldsOf(difference, after)).toEqual(difference);
-  expect(inFieldsOf({ a: 7, b: { c: null }, e: [{}, {}], z: 1 }, after)).toEqual({
-    a: 1,
-    b: { c: 2 },
-    e: [{}, {}],
-    z: null,
-  });
+  expect(lookedAt(difference, before, after)).toEqual(difference);
+  expect(lookedAt({ a: 7, b: { c: null }, e: [{}, {}] }, before, after)).toEqual({ a: 1, b: { c: 2 }, e: [{}, {}] });
+  expect(lookedAt({ a: 7 }, before, after, true)).toEqual({ a: 1, ...difference });
+});
+
+it('a field that was renamed is looked at under its new name, and nothing else', () => {
+  const pod = (limits: unknown) => ({ a: 1, spec: [{ name: 'c', limits }] });
+  const expected = (limits: unknown) => ({ spec: [{ limits }] });
+  const named = expected({ gpu: null, small: 1 });
+  expect(lookedAt(named, pod({ gpu: 1, cpu: 2 }), pod({ large: 1, cpu: 2 }))).toEqual(
+    expected({ gpu: null, large: 1 }),
+  );
+  expect(lookedAt(expected({ gpu: null }), pod({ gpu: 1 }), pod({ large: 1 }))).toEqual(expected({ gpu: null }));
 });
 
 it('scenarios are found at any depth, and not in hidden folders or packages', async () => {

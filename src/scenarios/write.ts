@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, isScalar, parseDocument, stringify } from 'yaml';
 import type { Finding } from '../admission/findings.ts';
 import type { Webhook } from '../server/judge.ts';
-import { changed, inFieldsOf } from './changed.ts';
+import { changed, lookedAt } from './changed.ts';
 import type { Expected } from './expected.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -10,7 +10,8 @@ const STYLE = { lineWidth: 120, aliasDuplicateObjects: false } as const;
 
 /**
  * The text of an `expected.yaml` with what came out in the place of what was expected. Every other byte stays, and so does the
- * choice of what is looked at: a message, warnings and fields of the object are only written where they were asked for.
+ * choice of what is looked at: a message, warnings and fields of the object are only written where they were asked for. A field
+ * that is gone brings those that have come in its place, and other changes than expected bring all that they changed.
  */
 export function updated(text: string, expected: Expected, outcome: Outcome): string {
   const { answer } = outcome.judgement;
@@ -24,8 +25,12 @@ export function updated(text: string, expected: Expected, outcome: Outcome): str
   set('changes', outcome.changes, []);
   if (expected.message !== undefined) set('message', answer.message);
   if (expected.warnings !== undefined) set('warnings', answer.warnings);
-  if (expected.patched !== undefined) set('patched', inFieldsOf(expected.patched, outcome.after));
-  if (expected.untouched) set('untouched', isDeepStrictEqual(outcome.before, outcome.after), false);
+  const { before, after } = outcome;
+  const untouched = isDeepStrictEqual(before, after);
+  const otherChanges = !isDeepStrictEqual(expected.changes, outcome.changes);
+  if (expected.patched !== undefined) set('patched', lookedAt(expected.patched, before, after, otherChanges));
+  else if (expected.untouched && !untouched) set('patched', changed(before, after));
+  if (expected.untouched) set('untouched', untouched, false);
   if (outcome.next) set('validated', outcome.next.validate.answer.allowed, true);
   return edited;
 }
