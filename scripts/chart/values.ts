@@ -73,7 +73,7 @@ const networkPolicy = z.strictObject({
 /** The values of the chart: values.schema.json is made from it, and refuses what is misspelt or of the wrong kind. */
 export const valuesSchema = z
   .strictObject({
-    replicas: z.int().min(1),
+    replicas: z.int().min(1).nullable(),
     image: z.strictObject({
       repository: z.string().min(1),
       tag: z.string(),

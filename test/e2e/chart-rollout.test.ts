@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../cluster/api.ts';
@@ -5,6 +6,7 @@ import { whenReady } from '../cluster/component.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
 import { CHART, type Helm, helmFor, mustHelm } from '../cluster/helm.ts';
 import { mustKubectl } from '../cluster/kubectl.ts';
+import { blocksOf } from '../unit/pages.ts';
 
 // Real are the scheduler, the Deployment's controller and evictions. What stands in for kubelets says of every pod that it is ready as soon as it
 // has a node, and lets it go at once.
@@ -67,6 +69,55 @@ describe("an upgrade on the nodes' own network, where every node has a replica",
     await rolledOut(replicas);
     expect(kubelets.fewest()).toBe(fewest);
   });
+});
+
+describe('how many replicas there are', () => {
+  const replicas = async () => (await deployment()).spec.replicas;
+
+  test('is not changed by an upgrade where replicas is null', async () => {
+    await release('replicas=null');
+    await rolledOut(1);
+    // As an autoscaler does.
+    await kubectl('scale deployment gpugate -n gpugate --replicas=3');
+    await release('replicas=null', 'logLevel=debug');
+    expect(await replicas()).toBe(3);
+  });
+
+  test('is handed over by a scale that comes before the upgrade', async () => {
+    await release('replicas=2');
+    await kubectl('scale deployment gpugate -n gpugate --replicas=3');
+    await release('replicas=null');
+    expect(await replicas()).toBe(3);
+  });
+
+  test('can be left to the autoscaler of docs/operations.md', async () => {
+    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const autoscaler = blocksOf(page).find(({ text }) => text.includes('kind: HorizontalPodAutoscaler'))?.text ?? '';
+    await release('replicas=null');
+    const args = ['apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-'];
+    expect(await mustKubectl(plane.kubectl, args, autoscaler)).toContain('horizontalpodautoscaler.autoscaling/gpugate');
+  });
+
+  test('is a conflict where replicas has a number too', async () => {
+    await release('replicas=2');
+    await kubectl('scale deployment gpugate -n gpugate --replicas=3');
+    await expect(release('replicas=2')).rejects.toThrow(
+      /conflict with "kubectl" with subresource "scale".*\.spec\.replicas/,
+    );
+  });
+});
+
+test.each(['1', 'null'])('one replica does not keep its node from being drained: %s', async (replicas) => {
+  await release(`replicas=${replicas}`);
+  await rolledOut(1);
+  const [{ spec, metadata }] = (await get(PODS)).items;
+  await kubectl(`drain ${spec.nodeName} --timeout=60s`);
+  await whenReady(
+    [],
+    async () => (await get(PODS)).items.every((pod: typeof spec) => pod.metadata.uid !== metadata.uid),
+    60_000,
+  );
+  await rolledOut(1);
 });
 
 function startKubelets() {

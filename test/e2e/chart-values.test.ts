@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Helm, helmFor } from '../cluster/helm.ts';
+import { CHART, type Helm, helmFor, mustHelm } from '../cluster/helm.ts';
 import { one, render as renderedBy } from './rendered.ts';
 
 // No cluster: what values do to what is rendered, and which are refused.
@@ -16,6 +16,26 @@ afterAll(() => rm(dir, { recursive: true }));
 
 const set = (...settings: readonly string[]) => settings.flatMap((setting) => ['--set', setting]);
 const render = (...args: readonly string[]) => renderedBy(helm, ...args);
+
+describe('how many replicas there are', () => {
+  test('is left to others where replicas is null, and a node is drained one replica at a time', async () => {
+    const manifests = await render(...set('replicas=null'));
+    const { spec } = one(manifests, 'Deployment');
+    expect(spec).not.toHaveProperty('replicas');
+    expect(spec.template).toEqual(one(await render(), 'Deployment').spec.template);
+    expect(one(manifests, 'PodDisruptionBudget').spec).toMatchObject({ maxUnavailable: 1 });
+  });
+
+  test.each([
+    ['1', ['NOTE: there is one replica.']],
+    ['2', []],
+    ['null', ['NOTE: replicas is null, so the chart leaves their number alone.']],
+  ])('what is told after an install with %s', async (replicas, expected) => {
+    const args = ['install', 'gpugate', CHART, '--dry-run=client', ...set(`replicas=${replicas}`)];
+    const [, notes = ''] = (await mustHelm(helm, args)).split('NOTES:');
+    expect(notes.match(/NOTE: [^.]*replica[^.]*\./g) ?? []).toEqual(expected);
+  });
+});
 
 describe('how replicas are replaced', () => {
   const strategyOf = async (...settings: readonly string[]) =>
