@@ -70,6 +70,8 @@ const networkPolicy = z.strictObject({
   apiServerCIDRs: z.array(z.string().regex(/^[0-9a-fA-F.:]+\/[0-9]{1,3}$/)),
 });
 
+  dnsPorts: z.array(port),
+  extraEgress: objects,
 /** The values of the chart: values.schema.json is made from it, and refuses what is misspelt or of the wrong kind. */
 export const valuesSchema = z
   .strictObject({

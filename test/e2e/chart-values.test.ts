@@ -37,6 +37,31 @@ describe('how many replicas there are', () => {
   });
 });
 
+describe('where the NetworkPolicy lets replicas go', () => {
+  const egressOf = async (...args: readonly string[]) => one(await render(...args), 'NetworkPolicy').spec.egress;
+  const apiServer = [443, 6443].map((port) => ({ port, protocol: 'TCP' }));
+  const dns = (ports: readonly number[]) => {
+    return { ports: ports.flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ port, protocol }))) };
+  };
+
+  test('to the API server, and to DNS, since KUBERNETES_SERVICE_HOST may be a name', async () => {
+    expect(await egressOf()).toEqual([{ ports: apiServer }, dns([53, 5353, 8053])]);
+  });
+
+  test('DNS keeps its way where the addresses of the API server are known', async () => {
+    const to = [{ ipBlock: { cidr: '10.0.0.1/32' } }];
+    const egress = await egressOf(...set('networkPolicy.apiServerCIDRs={10.0.0.1/32}', 'networkPolicy.dnsPorts={53}'));
+    expect(egress).toEqual([{ ports: apiServer, to }, dns([53])]);
+  });
+
+  test('and further, as values say', async () => {
+    const further = { to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 3128 }] };
+    const json = `networkPolicy.extraEgress=${JSON.stringify([further])}`;
+    const egress = await egressOf('--set-json', json, '--set-json', 'networkPolicy.dnsPorts=[]');
+    expect(egress).toEqual([{ ports: apiServer }, further]);
+  });
+});
+
 describe('how replicas are replaced', () => {
   const strategyOf = async (...settings: readonly string[]) =>
     one(await render(...set(...settings)), 'Deployment').spec.strategy;
