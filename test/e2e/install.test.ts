@@ -1,7 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { whenReady } from '../cluster/component.ts';
 import { addNamespaces } from '../cluster/gpugate.ts';
 import { CHART, mustHelm } from '../cluster/helm.ts';
@@ -11,9 +12,19 @@ import { creation } from './creations.ts';
 import { demoPolicies, type Installed, install, startInstallable } from './installed.ts';
 import { type Counts, type Stream, startStream, table } from './stream.ts';
 
-/** There is no earlier release yet: the chart as it is, under an earlier version and with other settings. */
+/**
+ * There is no earlier release yet: the chart as it is, under an earlier version, with other settings and a resource that lacks a field.
+ * Helm leaves an existing resource alone, so only the hook can bring it up to date before the policy that sets the field.
+ */
 const EARLIER = { version: '0.0.9', values: { policies: demoPolicies(), shutdownDelay: '5s', logLevel: 'warn' } };
-const NOW = { ...EARLIER.values, shutdownDelay: '4s', logLevel: 'info', podAnnotations: { upgraded: 'yes' } };
+const NEW_FIELD = { nodesOnDemand: true };
+const NOW = {
+  ...EARLIER.values,
+  policies: { ...EARLIER.values.policies, elastic: { sharing: 'exclusive', ...NEW_FIELD } },
+  shutdownDelay: '4s',
+  logLevel: 'info',
+  podAnnotations: { upgraded: 'yes' },
+};
 
 const TEAMS = ['team-notebooks', 'team-inference', 'team-training', 'team-web', 'team-free'];
 
@@ -37,7 +48,8 @@ describe('pods are created all the time while gpugate is', () => {
   test('installed by Helm, and then given namespaces', { timeout: 600_000 }, async () => {
     const { plane, helm } = cluster;
     await stream.phase('install', 'either');
-    await mustHelm(helm, ['package', CHART, '--version', EARLIER.version, '--destination', plane.dir]);
+    const earlier = await chartWithoutTheField(plane.dir);
+    await mustHelm(helm, ['package', earlier, '--version', EARLIER.version, '--destination', plane.dir]);
     const packed = (await readdir(plane.dir)).find((name) => name.endsWith('.tgz')) ?? '';
     await install(cluster, EARLIER.values, join(plane.dir, packed));
     await addNamespaces(plane);
@@ -62,6 +74,8 @@ describe('pods are created all the time while gpugate is', () => {
     expect(
       (await cluster.api('GET', `/api/v1/namespaces/gpugate/pods/${pod?.name}`)).body.metadata.annotations,
     ).toMatchObject(NOW.podAnnotations);
+    const { body } = await cluster.api('GET', '/apis/gpugate.dev/v1alpha1/gpupolicies/elastic');
+    expect(body.spec).toMatchObject(NEW_FIELD);
   });
 
   test('rolled back', { timeout: 600_000 }, async () => {
@@ -108,4 +122,19 @@ async function refuses({ api }: Installed): Promise<boolean> {
   const { namespace, object } = creation(2);
   const { code } = await api('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, object);
   return code === 403;
+}
+
+/** A copy of the chart, as it was before GpuPolicy had the field. */
+async function chartWithoutTheField(dir: string): Promise<string> {
+  const chart = join(dir, 'earlier-chart');
+  await cp(CHART, chart, { recursive: true });
+  const file = join(chart, 'crds/gpupolicies.yaml');
+  const resource = parse(await readFile(file, 'utf8'));
+  const { spec } = resource.spec.versions[0].schema.openAPIV3Schema.properties;
+  for (const field of Object.keys(NEW_FIELD)) {
+    expect(spec.properties).toHaveProperty(field);
+    delete spec.properties[field];
+  }
+  await writeFile(file, stringify(resource));
+  return chart;
 }
