@@ -12,6 +12,16 @@ export async function optional<T>(read: () => Promise<T>): Promise<T | undefined
   }
 }
 
+/** Undefined where the API server has no such resource; one that may not be read rejects. */
+export async function existing<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
 /** A whole collection, or what selectors pick of it. */
 export async function all(
   client: ApiClient,

@@ -12,6 +12,7 @@ type Format = (typeof FORMATS)[number];
 
 interface Options extends ClusterFlags {
   readonly namespace?: string;
+  readonly allNamespaces?: true;
   readonly output?: readonly Output<Format>[];
   readonly exclude: readonly string[];
   readonly templates?: string;
@@ -26,7 +27,7 @@ const TIMEOUT_MS = 600_000;
 export function configure(command: Command): void {
   command
     .option('-n, --namespace <name>', 'only this namespace', namespaceName)
-    .option('-A, --all-namespaces', 'every namespace, which is the default')
+    .option('-A, --all-namespaces', 'every namespace, which is the default; counts more than -n')
     .addOption(outputOption(FORMATS, 'how to print what was found'))
     .option('--exclude <namespace>', 'as `manifests` was given it; may be repeated', excluded, [])
     .option('--templates <file>', 'further kinds that hold pod templates, as `serve` takes them')
@@ -58,8 +59,9 @@ pod templates; and, where it may, resourcequotas, limitranges, deviceclasses and
 runtimeclasses.
 
 Exit codes, the same in every format: 0 nothing would be refused; 1 something
-would (with --warnings-as-errors, or is warned of); 2 usage; 3 a file can't be
-read; 4 the cluster can't be asked; 124 it took too long.`,
+would (with --warnings-as-errors, or is warned of); 2 usage; 3 there is no such
+namespace, or a file can't be read; 4 the cluster can't be asked; 124 it took
+longer than --request-timeout.`,
     )
     .action(async (options: Options) => {
       const audit = await audited(options);
@@ -79,7 +81,8 @@ async function audited(options: Options): Promise<Audit> {
   const { EXCLUDED_NAMESPACES } = await import('../registration/entries.ts');
   const { auditCluster } = await import('./audit/run.ts');
   const { progress } = await import('./audit/progress.ts');
-  const { namespace, gpuResources } = options;
+  const { gpuResources } = options;
+  const namespace = options.allNamespaces ? undefined : options.namespace;
   const templateKinds = await openTemplateKinds(options.templates);
   const excludedNamespaces = [...EXCLUDED_NAMESPACES, ...options.exclude];
   const bar = await progress(process.stderr);

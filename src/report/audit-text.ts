@@ -53,6 +53,7 @@ function podCount(count: number): string {
 /** `10000 pods and 30 workloads in 12 namespaces judged: 3 would be refused today, 2 have warnings.` */
 export function verdict({ judged, objects, namespace }: Audit): string {
   const { pods, workloads, namespaces } = judged;
+  if (namespace !== undefined && namespaces === 0) return `nothing in namespace ${namespace} was judged.`;
   const where =
     namespace === undefined
       ? `${namespaces} ${namespaces === 1 ? 'namespace' : 'namespaces'}`
@@ -60,6 +61,7 @@ export function verdict({ judged, objects, namespace }: Audit): string {
   const what = `${podCount(pods)} and ${workloads} ${workloads === 1 ? 'workload' : 'workloads'} in ${where} judged`;
   const refused = objects.filter(({ findings }) => findings.some(({ level }) => level === 'error')).length;
   const warned = objects.length - refused;
+  if (objects.length === 0 && pods + workloads === 0) return `${what}.`;
   if (objects.length === 0) return `${what}: all of it is as the policies want it.`;
   const parts = [
     ...(refused > 0 ? [`${refused} would be refused today`] : []),

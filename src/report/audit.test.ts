@@ -95,6 +95,15 @@ GPU161  0        1       0     a quota
       '12 pods and 3 workloads in namespace team-a judged: all of it is as the policies want it.\n',
     );
   });
+
+  it('says so where there was nothing to judge, rather than that it is well', () => {
+    const judged = { pods: 0, workloads: 0, namespaces: 1, policies: 0, nodes: 0 };
+    const empty = { ...audit, objects: [], codes: [], notices: [], namespace: 'team-a' };
+    expect(auditText({ ...empty, judged }, false)).toBe('0 pods and 0 workloads in namespace team-a judged.\n');
+    expect(auditText({ ...empty, judged: { ...judged, namespaces: 0 } }, false)).toBe(
+      'nothing in namespace team-a was judged.\n',
+    );
+  });
 });
 
 describe('html', () => {

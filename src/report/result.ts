@@ -33,6 +33,11 @@ export interface Notice {
   readonly column?: number;
 }
 
+/** Of a namespace that the webhook configurations leave out: nothing in it is judged, which is not the same as well. */
+export function excludedNamespace(namespace: string): Notice {
+  return { message: `namespace ${namespace} is left out: the API server does not ask gpugate about it` };
+}
+
 /**
  * What becomes of an object: `denied` is refused by the webhook, `pods-denied` is a workload that is admitted and whose pods
  * would be refused; `changed` is changed by it; of one that is `announced` the changes are only told: they are those of a

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -165,6 +165,50 @@ describe('gpugate audit on a real cluster', () => {
       const audit = await audited('-n', 'watched');
       expect([audit.code, lines(audit)]).toEqual([0, ['Pod watched/peek GPU151 warning 1']]);
       expect((await run('-n', 'watched', '--warnings-as-errors')).code).toBe(1);
+    });
+
+    test('-A beside -n is every namespace, as for kubectl', async () => {
+      const audit = await audited('-n', 'watched', '-A');
+      expect(audit.judged).toMatchObject({ policies: 5, nodes: 6 });
+      expect(lines(audit).sort()).toEqual([...PLANTED].sort());
+    });
+
+    test('a namespace that is left out is told to be so, and one that is not there is an error', async () => {
+      const out = 'namespace kube-system is left out: the API server does not ask gpugate about it';
+      const excluded = await audited('-n', 'kube-system');
+      expect([excluded.code, excluded.judged.pods, excluded.notices]).toEqual([0, 0, [{ message: out }]]);
+      const text = await run('-n', 'watched', '--exclude', 'watched');
+      expect([text.code, text.stdout]).toEqual([
+        0,
+        `notice ${out.replace('kube-system', 'watched')}\n\nnothing in namespace watched was judged.\n`,
+      ]);
+      expect(await run('-n', 'nons')).toEqual({
+        code: 3,
+        stdout: '',
+        stderr: 'gpugate: namespaces "nons" not found\n',
+      });
+    });
+
+    test('who may not list the policies is told so, and not that nothing is wrong', async () => {
+      await cluster.must('create serviceaccount reader -n default');
+      await cluster.must(
+        'create clusterrole reader --verb=list --resource=namespaces,nodes,pods,replicationcontrollers,podtemplates,deployments.apps,replicasets.apps,statefulsets.apps,daemonsets.apps,controllerrevisions.apps,jobs.batch,cronjobs.batch,pytorchjobs.kubeflow.org',
+      );
+      await cluster.must('create clusterrolebinding reader --clusterrole=reader --serviceaccount=default:reader');
+      const config = JSON.parse(await cluster.must('config view --raw -o json'));
+      config.users[0].user = { token: (await cluster.must('create token reader -n default')).trim() };
+      const file = join(dir, 'reader');
+      await writeFile(file, JSON.stringify(config));
+      const { code, stdout, stderr } = await vi.waitUntil(
+        async () => {
+          const ended = await gpugate(['audit', '--kubeconfig', file]);
+          // RBAC takes a moment.
+          return !/namespaces|nodes/.test(ended.stderr) && ended;
+        },
+        { timeout: 30_000, interval: 500 },
+      );
+      expect([code, stdout]).toEqual([4, '']);
+      expect(stderr).toMatch(/^gpugate: the cluster: gpupolicies.gpugate.dev is forbidden: User /);
     });
 
     test('the text for people says the same', async () => {

@@ -14,7 +14,8 @@ import type { KubernetesObject } from '../../cluster/store.ts';
 import { type EffectivePolicy, NO_POLICY } from '../../policy/policy.ts';
 import { resolvePolicy } from '../../policy/resolve.ts';
 import { isBroken } from '../../policy/stored.ts';
-import type { Notice } from '../../report/result.ts';
+import { excludedNamespace, type Notice } from '../../report/result.ts';
+import { EXIT, failure } from '../exit.ts';
 import type { Known } from '../review/known.ts';
 import { knownOfCluster } from '../review/live.ts';
 
@@ -35,9 +36,13 @@ export interface AuditOptions {
 export async function auditCluster(client: ApiClient, options: AuditOptions, signal: AbortSignal): Promise<Audit> {
   const { namespace, excludedNamespaces } = options;
   const known = await knownOfCluster(client, signal);
+  if (namespace !== undefined && !known.namespaces.has(namespace)) {
+    throw failure(EXIT.input, `namespaces "${namespace}" not found`);
+  }
   const world = worldOf(known, options);
   const collection = createCollection();
   const notices: Notice[] = [];
+  if (namespace !== undefined && excludedNamespaces.includes(namespace)) notices.push(excludedNamespace(namespace));
   const covered = (name: string) =>
     (namespace === undefined || name === namespace) && !excludedNamespaces.includes(name);
   const names = [...known.namespaces.keys()].filter(covered);
@@ -146,7 +151,7 @@ function inNamespace(base: string, plural: string, namespace: string | undefined
     : `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
 }
 
-/** Where the objects of a kind are listed; nowhere for a custom resource that is not installed or may not be listed. */
+/** Where the objects of a kind are listed; nowhere for a custom resource that is not installed. */
 async function pathsOf(
   client: ApiClient,
   { group, plural, builtIn }: TemplateKind,

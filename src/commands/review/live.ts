@@ -1,19 +1,22 @@
 import type { ApiClient } from '../../cluster/client.ts';
 import { extendedResourceName, limitRangeOf, quotaOf } from '../../cluster/extras.ts';
-import { all, optional } from '../../cluster/read.ts';
+import { all, existing, optional } from '../../cluster/read.ts';
 import type { KubernetesObject } from '../../cluster/store.ts';
 import { API_VERSION } from '../../policy/schema.ts';
 import { storedPolicies } from '../../policy/stored.ts';
 import type { Known } from './known.ts';
 
-/** What pods are judged by, as a cluster has it at this moment. What may not be read there is not known. */
+/**
+ * What pods are judged by, as a cluster has it at this moment. Without namespaces, nodes and policies nothing true can be said, so
+ * one of those that may not be listed rejects; what else may not be read is not known.
+ */
 export async function knownOfCluster(client: ApiClient, signal: AbortSignal): Promise<Known> {
   const list = (path: string) => all(client, path, signal);
   const maybe = (path: string) => optional(() => list(path));
   const [namespaces, nodes, policies, quotas, limitRanges, deviceClasses, runtimeClasses] = await Promise.all([
     list('/api/v1/namespaces'),
     list('/api/v1/nodes'),
-    maybe(`/apis/${API_VERSION}/gpupolicies`),
+    existing(() => list(`/apis/${API_VERSION}/gpupolicies`)),
     maybe('/api/v1/resourcequotas'),
     maybe('/api/v1/limitranges'),
     maybe('/apis/resource.k8s.io/v1/deviceclasses'),

@@ -5,7 +5,7 @@ import { type Manifest, readManifests } from '../../manifests/read.ts';
 import { readPolicies } from '../../policy/files.ts';
 import { EXCLUDED_NAMESPACES } from '../../registration/entries.ts';
 import { noticeLine } from '../../report/lines.ts';
-import type { Notice } from '../../report/result.ts';
+import { excludedNamespace, type Notice } from '../../report/result.ts';
 import { createJudge } from '../../server/judge.ts';
 import { withCluster } from '../cluster-flags.ts';
 import { replaceFile } from '../output.ts';
@@ -146,8 +146,4 @@ function unknownNamespace(namespace: string): Notice {
   return {
     message: `namespace ${namespace} is not known, so only arithmetic is judged in it; give its manifest (--namespaces, or among the others), --namespace-label, or --cluster`,
   };
-}
-
-function excludedNamespace(namespace: string): Notice {
-  return { message: `namespace ${namespace} is left out: the API server does not ask gpugate about it` };
 }
