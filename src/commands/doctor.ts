@@ -64,8 +64,8 @@ Examples:
   gpugate doctor -o json | jq '.checks[] | select(.mark == "problem")'
 
 Exit codes: 0 well; 1 something is wrong (with --warnings-as-errors, or may be);
-2 usage; 3 a file can't be read; 4 the cluster can't be asked; 124 with --wait,
-not well in time.`,
+2 usage; 3 a file can't be read; 4 the cluster can't be asked; 124 it took longer
+than --request-timeout, or with --wait was not well in time.`,
     )
     .action(async (options: Options) => {
       const { entries: registered, EXCLUDED_NAMESPACES } = await import('../registration/entries.ts');

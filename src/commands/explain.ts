@@ -44,7 +44,7 @@ deviceclasses, gpupolicies.gpugate.dev and the workloads.
 
 Exit codes: 0 explained, whatever was found; 1 with --exit-code where something
 keeps the pod from running; 2 usage; 3 there is no such object; 4 the cluster
-can't be asked.`,
+can't be asked; 124 it took longer than --request-timeout.`,
     )
     .action(async (words: readonly string[], options: Options) => {
       await withCluster(options, async (client, signal) => {

@@ -72,7 +72,7 @@ Examples:
   gpugate review --mutated pod.yaml | kubectl apply -f -
 
 Exit codes, the same in every format: 0 nothing would be denied, 1 an object or its pods would be, 2 wrong use,
-3 something can't be read (whatever was found in the rest), 4 the cluster or gpugate failed, 124 the cluster did not answer in time.`,
+3 something can't be read (whatever was found in the rest), 4 the cluster or gpugate failed, 124 the cluster did not answer within --request-timeout.`,
     )
     .action(async (paths: readonly string[], options: ReviewOptions) => {
       const clash = clashOf(paths, options);

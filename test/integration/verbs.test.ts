@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -142,6 +142,27 @@ describe('exit codes are the same for every verb', () => {
       const { code, stderr } = await gpugate([...args, '--kubeconfig', file]);
       await rm(dirname(file), { recursive: true });
       expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(/^gpugate: .*cluster.*ECONNREFUSED/) });
+    },
+  );
+
+  it.each(ASKING.map((args) => [args[0], args] as const))(
+    '124: %s of a cluster that does not answer, as its help says',
+    async (verb, args) => {
+      const sockets: Socket[] = [];
+      const server = createServer((socket) => sockets.push(socket));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const file = join(await mkdtemp(join(tmpdir(), 'gpugate-silent-')), 'kubeconfig');
+      await writeFile(file, kubeconfigFor(`https://127.0.0.1:${port}`));
+      const { code, stderr } = await gpugate([...args, '--kubeconfig', file, '--request-timeout', '100ms']);
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await rm(dirname(file), { recursive: true });
+      expect({ code, stderr }).toEqual({ code: 124, stderr: expect.stringMatching(/^gpugate: .*cluster/) });
+      const { command } = commands.find(({ words }) => words.join(' ') === verb) ?? {};
+      const [codes] = /Exit codes.*/.exec(command ? helpOf(command).replace(/\s+/g, ' ') : '') ?? [];
+      // `install-crd` and `unregister` name no exit code at all.
+      if (codes) expect(codes).toMatch(/\b124 [^;]*--request-timeout/);
     },
   );
 });
