@@ -159,7 +159,10 @@ export function keepCertificates(options: KeepOptions): Kept {
     const now = clock();
     const authority = held?.authority;
     if (!served || !authority || !same(authority.x509, served.issuer)) return;
-    if (served.pair.notAfter.getTime() - now.getTime() > terms.leafMs / 6 || authority.x509.validToDate <= now) return;
+    const { notAfter } = served.pair;
+    if (notAfter.getTime() - now.getTime() > terms.leafMs / 6 || authority.x509.validToDate <= now) return;
+    // It ends with its CA, as another one would.
+    if (notAfter >= authority.x509.validToDate) return;
     const pair = await leafUnder(authority, names, terms, now);
     options.onPair(pair);
     served = { pair, issuer: authority.x509 };

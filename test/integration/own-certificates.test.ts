@@ -436,6 +436,25 @@ describe('while the API server takes no writes', () => {
     api.refuse = undefined;
     await until(() => pairs.at(-1)?.certificate === held('tls.crt'));
   });
+
+  it('signs one that ends with its CA once, since no other would live longer', async () => {
+    register();
+    const { pairs } = await start(10_000);
+    await until(areReady);
+    const { validToDate } = new X509Certificate(held('ca.crt'));
+    api.refuse = (method) => method !== 'GET';
+    api.now = () => new Date(validToDate.getTime() - 1000);
+    edit({});
+    await until(() => pairs.at(-1)?.notAfter.getTime() === validToDate.getTime());
+    const alone = pairs.at(-1);
+    const tries = () => api.requests.filter((line) => line === `GET ${SECRET}`).length;
+    const before = tries();
+    await until(() => {
+      edit({});
+      return tries() > before + 3;
+    });
+    expect(pairs.at(-1)).toBe(alone);
+  });
 });
 
 describe('readiness', () => {
