@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Operation } from '../cluster/client.ts';
 import type { KubernetesObject } from '../cluster/store.ts';
-import { readCertificates } from './content.ts';
+import { readCertificates } from './x509.ts';
 
 /** One webhook configuration, so far as it concerns certificates. */
 export interface View {

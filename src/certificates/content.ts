@@ -1,6 +1,7 @@
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { type Pair, parsePair } from './pair.ts';
 import type { Signed } from './sign.ts';
+import { readCertificates } from './x509.ts';
 
 /** A CA that can sign. */
 export interface Authority extends Signed {
@@ -98,22 +99,6 @@ export function writeContent({ authority, pair, bundle, overlapUntil, renew }: C
 /** The bundle as it is published. */
 export function bundleText(bundle: readonly X509Certificate[]): string {
   return bundle.map((certificate) => `${certificate.toString().trimEnd()}\n`).join('');
-}
-
-/** The certificates of a PEM text. Throws when one of them can't be read. */
-export function readCertificates(text: string): X509Certificate[] {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
-}
-
-/** Whether a certificate was signed by the key of another. */
-export function signedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
-}
-
-/** Whether two are the same certificate. */
-export function same(a: X509Certificate | undefined, b: X509Certificate | undefined): boolean {
-  return a !== undefined && b !== undefined && a.raw.equals(b.raw);
 }
 
 /**

@@ -3,10 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere } from '../files/read.ts';
 import { CA_NAME, DEVELOPMENT_NAMES, issue } from './issue.ts';
-import { CERTIFICATE_FILE, checkPair, KEY_FILE } from './pair.ts';
-
-/** The file that clients are told to trust. */
-export const CA_FILE = 'ca.crt';
+import { CA_FILE, CERTIFICATE_FILE, checkPair, KEY_FILE } from './pair.ts';
 
 /** What was done about development certificates: `made` at a first start, `renewed` with the reason, or nothing. */
 export type Development =

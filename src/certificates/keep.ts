@@ -5,7 +5,7 @@ import type { WatchState } from '../cluster/source.ts';
 import { startWatch } from '../cluster/watch.ts';
 import { createAlarm } from './alarm.ts';
 import { createTrust } from './configurations.ts';
-import { bundleText, type Content, type Read, readContent, type SecretObject, same } from './content.ts';
+import { bundleText, type Content, type Read, readContent, type SecretObject } from './content.ts';
 import { carryOut, leafUnder } from './make.ts';
 import type { CertificateMetrics } from './metrics.ts';
 import type { Pair } from './pair.ts';
@@ -13,6 +13,7 @@ import { clockProblem, decide, issuerOf, mayServe, type Plan, type Served, type 
 import { startPublisher } from './publish.ts';
 import { collectionOf, type NamespacedName, secretStore } from './secret.ts';
 import type { Terms } from './terms.ts';
+import { same } from './x509.ts';
 
 export interface KeepOptions {
   readonly client: ApiClient;
@@ -134,9 +135,8 @@ export function keepCertificates(options: KeepOptions): Kept {
     const issuer = pair && issuerOf(pair, [authority?.x509, ...bundle]);
     if (pair === undefined || issuer === undefined || same(pair.leaf, served?.pair.leaf)) return;
     if (!mayServe({ pair, issuer }, situation)) return;
-    options.onPair(pair);
+    options.onPair({ ...pair, authority: issuer });
     served = { pair, issuer };
-    if (authority) metrics.authorityExpiry.set(authority.x509.validToDate.getTime() / 1000);
   }
 
   function tellFaults(read: Read | undefined): void {
@@ -164,7 +164,7 @@ export function keepCertificates(options: KeepOptions): Kept {
     // It ends with its CA, as another one would.
     if (notAfter >= authority.x509.validToDate) return;
     const pair = await leafUnder(authority, names, terms, now);
-    options.onPair(pair);
+    options.onPair({ ...pair, authority: authority.x509 });
     served = { pair, issuer: authority.x509 };
     metrics.renewals.inc({ what: 'leaf' });
     log.warn(about({ authority, pair }), 'a leaf of this replica alone is served, since the Secret cannot be written');

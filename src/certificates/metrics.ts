@@ -1,18 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Metrics of certificates that gpugate keeps itself. Not registered for files: an expiry of 0 would be an alarm. */
+/** Metrics of certificates that gpugate keeps itself. */
 export type CertificateMetrics = ReturnType<typeof certificateMetrics>;
 
 export function certificateMetrics(registry: Registry) {
   const registers = [registry];
-  const authorityExpiry = new Gauge({
-    name: 'gpugate_certificate_authority_expiry_timestamp_seconds',
-    help: 'When the CA that signs the certificate expires, in seconds since the epoch; absent until it is known.',
-    registers,
-  });
-  authorityExpiry.remove();
   return {
-    authorityExpiry,
     renewals: new Counter({
       name: 'gpugate_certificate_renewals_total',
       help: 'Certificates made by this replica, by what was made: authority or leaf.',

@@ -1,7 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
-import { type Authority, type Content, type Read, same, signedBy } from './content.ts';
+import type { Authority, Content, Read } from './content.ts';
 import type { Pair } from './pair.ts';
 import type { Terms } from './terms.ts';
+import { same, signedBy } from './x509.ts';
 
 /** A pair, and the CA that clients must trust for it. */
 export interface Served {

@@ -7,19 +7,19 @@ import { checkPair, readPair } from './pair.ts';
 export interface WatchOptions extends LookOptions {
   /** The pair that is served now. */
   readonly pair: Pair;
-  /** Another good pair lies there. */
+  /** Another good pair lies there, or another CA beside it. */
   onPair(pair: Pair): void;
 }
 
 /** Files that are being written are given this long before they are read. */
 const SETTLE_MS = 100;
 
-/** Watches the pair of a directory by what the files hold; inotify only makes it look sooner. Returns what stops it. */
+/** Watches the pair of a directory, and the CA beside it, by what the files hold; inotify only makes it look sooner. Returns what stops it. */
 export function watchPair(dir: string, { pair, onPair, ...options }: WatchOptions): () => void {
   let served: PairText = pair;
   const { lookNow, stop } = lookAgainAndAgain(async () => {
     const found = await readPair(dir);
-    if (found.certificate === served.certificate && found.key === served.key) return;
+    if (found.certificate === served.certificate && found.key === served.key && found.ca === served.ca) return;
     // A certificate and a key of two generations, read amid a swap, do not match: the next look mends it.
     const next = checkPair(dir, found);
     onPair(next);

@@ -67,7 +67,8 @@ function namesOf({ namespace, name }: NamespacedName): readonly string[] {
 }
 
 async function nobodysPair(): Promise<Pair> {
-  return parsePair('', await issue(new Date()));
+  const { certificate, key } = await issue(new Date());
+  return parsePair('', { certificate, key });
 }
 
 async function within(ms: number, promise: Promise<void>): Promise<void> {

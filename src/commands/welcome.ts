@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CA_FILE } from '../certificates/development.ts';
+import { CA_FILE } from '../certificates/pair.ts';
 
 /** Where a server can be tried. */
 export interface Served {

@@ -103,7 +103,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
 }
 
-function showLife(metrics: Metrics, { notBefore, notAfter }: Pair): void {
+function showLife(metrics: Metrics, { notBefore, notAfter, authority }: Pair): void {
   metrics.certificateStart.set(notBefore.getTime() / 1000);
   metrics.certificateExpiry.set(notAfter.getTime() / 1000);
+  metrics.authorityStart.remove();
+  metrics.authorityExpiry.remove();
+  if (authority === undefined) return;
+  metrics.authorityStart.set(authority.validFromDate.getTime() / 1000);
+  metrics.authorityExpiry.set(authority.validToDate.getTime() / 1000);
 }

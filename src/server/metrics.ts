@@ -13,6 +13,8 @@ const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 export type TlsFailure = (typeof TLS_FAILURES)[number];
 const TLS_FAILURES = ['not_trusted', 'protocol', 'timeout', 'closed', 'other'] as const;
 
+const WHERE_KNOWN = 'absent where that is not known: of files, where ca.crt does not lie beside them.';
+
 const OPERATIONS = new Set(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
 
 /** The operation as a label value: what a caller sends is unbounded, a label may not be. */
@@ -121,6 +123,16 @@ export function createMetrics(version: string, watches: () => readonly WatchStat
       help: 'From when the certificate being served is valid, in seconds since the epoch.',
       registers,
     }),
+    authorityExpiry: mayBeAbsent(
+      registers,
+      'gpugate_certificate_authority_expiry_timestamp_seconds',
+      `When the CA of the certificate being served expires, in seconds since the epoch; ${WHERE_KNOWN}`,
+    ),
+    authorityStart: mayBeAbsent(
+      registers,
+      'gpugate_certificate_authority_not_before_timestamp_seconds',
+      `From when the CA of the certificate being served is valid, in seconds since the epoch; ${WHERE_KNOWN}`,
+    ),
     certificateReloads: reloads(
       registers,
       'gpugate_certificate_reloads_total',
@@ -146,6 +158,13 @@ function fromZero<L extends string>(
     for (const value of of[label]) counter.inc({ [label]: value } as Record<L, string>, 0);
   }
   return counter;
+}
+
+/** A gauge without a sample until it is set: an expiry of 0 would be an alarm. */
+function mayBeAbsent(registers: Registry[], name: string, help: string): Gauge {
+  const gauge = new Gauge({ name, help, registers });
+  gauge.remove();
+  return gauge;
 }
 
 /** Node ends with a crash where the heap reaches this: beside the heap in use, it tells how near that is. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readCertificates } from '../../src/certificates/content.ts';
+import { readCertificates } from '../../src/certificates/x509.ts';
 import { openTemplateKinds } from '../../src/commands/templates.ts';
 import { webhookConfigurations } from '../../src/registration/configurations.ts';
 import { type Api, apiOf } from '../cluster/api.ts';

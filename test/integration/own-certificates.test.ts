@@ -6,13 +6,13 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readCertificates } from '../../src/certificates/content.ts';
 import { issue } from '../../src/certificates/issue.ts';
 import { type Kept, keepCertificates } from '../../src/certificates/keep.ts';
 import { certificateMetrics } from '../../src/certificates/metrics.ts';
 import type { Pair } from '../../src/certificates/pair.ts';
 import { makeAuthority, makeLeaf } from '../../src/certificates/sign.ts';
 import { termsFor } from '../../src/certificates/terms.ts';
+import { readCertificates } from '../../src/certificates/x509.ts';
 import { FakeObjects } from '../cluster/fake-objects.ts';
 import { lagging } from '../cluster/proxies.ts';
 import { startReplica } from '../cluster/replica.ts';
@@ -254,7 +254,9 @@ describe('a new CA', () => {
 
     const signed = (pair: Pair | undefined, ca: string) =>
       pair?.leaf.verify(new X509Certificate(ca).publicKey) === true;
+    expect(pairs.at(-1)?.authority?.toString()).toBe(old);
     await until(() => signed(pairs.at(-1), next));
+    expect(pairs.at(-1)?.authority?.toString()).toBe(next);
     expect(bundles().every((each) => each.includes(next) && each.includes(old))).toBe(true);
 
     await until(() => isPublished() && held('ca-bundle.crt') === next);
@@ -497,10 +499,14 @@ describe('gpugate serve --cert-secret', () => {
     expect(status).toBe(503);
     expect(text).toContain('[-] certificates: ');
     expect(text).toContain('[+] handshake');
+    const authority = /^gpugate_certificate_authority_expiry_timestamp_seconds (\d+)$/m;
+    expect((await get('/metrics')).text).not.toMatch(authority);
 
     api.refuse = undefined;
     while (!(await get('/readyz')).text.includes('[+] certificates'));
     expect(await replica.handshake(held('ca.crt'))).toMatchObject({ trusted: true });
+    const { validToDate } = new X509Certificate(held('ca.crt'));
+    expect(authority.exec((await get('/metrics')).text)?.[1]).toBe(String(validToDate.getTime() / 1000));
     await replica.stop();
     await rm(dir, { recursive: true });
   });

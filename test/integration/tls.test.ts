@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -120,6 +121,7 @@ describe('a renewed certificate', () => {
     await mkdir(join(dir, generation));
     await writeFile(join(dir, generation, 'tls.crt'), issued.certificate);
     await writeFile(join(dir, generation, 'tls.key'), issued.key);
+    if (issued.ca !== '') await writeFile(join(dir, generation, 'ca.crt'), issued.ca);
     await symlink(generation, join(dir, '..data_tmp'));
     await rename(join(dir, '..data_tmp'), join(dir, '..data'));
   }
@@ -130,6 +132,7 @@ describe('a renewed certificate', () => {
     await swap('..1', first);
     await symlink(join('..data', 'tls.crt'), join(dir, 'tls.crt'));
     await symlink(join('..data', 'tls.key'), join(dir, 'tls.key'));
+    await symlink(join('..data', 'ca.crt'), join(dir, 'ca.crt'));
     server = await startServer({ issued: first });
     events = [];
     const note = (event: Pair | Error) => {
@@ -169,6 +172,41 @@ describe('a renewed certificate', () => {
     expect((await client(server.port, second.ca).send({ method: 'GET', path: '/readyz' })).text).toContain(
       '[+] handshake',
     );
+  });
+
+  it('has the life of the CA beside it in the metrics, and nothing of one that is missing or did not sign it', async () => {
+    const lifeOfCa = async () => {
+      const text = await server.metrics.registry.metrics();
+      const sampleOf = (end: string) =>
+        new RegExp(`^gpugate_certificate_authority_${end}_timestamp_seconds (\\d+)$`, 'm');
+      return ['not_before', 'expiry'].map((end) => sampleOf(end).exec(text)?.[1]);
+    };
+    const lifeIn = (issued: Issued) => {
+      const { validFromDate, validToDate } = new X509Certificate(issued.ca);
+      return [validFromDate, validToDate].map((date) => String(date.getTime() / 1000));
+    };
+    expect(await lifeOfCa()).toEqual(lifeIn(first));
+
+    const later = await issue(new Date(Date.now() + 30 * 60 * 1000));
+    await swap('..2', later);
+    await seen(loaded);
+    expect(await lifeOfCa()).toEqual(lifeIn(later));
+
+    await swap('..3', { ...later, ca: first.ca });
+    await seen(loaded);
+    expect(await lifeOfCa()).toEqual([undefined, undefined]);
+    await swap('..4', { ...later, ca: `${first.ca}${later.ca}` });
+    await seen(loaded);
+    expect(await lifeOfCa()).toEqual(lifeIn(later));
+    await swap('..5', { ...later, ca: 'nonsense' });
+    await seen(loaded);
+    expect(await lifeOfCa()).toEqual([undefined, undefined]);
+    await swap('..6', second);
+    await seen(loaded);
+    expect(await lifeOfCa()).toEqual(lifeIn(second));
+    await swap('..7', { ...second, ca: '' });
+    await seen(loaded);
+    expect(await lifeOfCa()).toEqual([undefined, undefined]);
   });
 
   it('is served once its second file is there, and until then the last good pair', async () => {
