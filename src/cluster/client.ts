@@ -29,6 +29,11 @@ export interface ApiClient {
   tryCreate(path: string, object: object, signal: AbortSignal): Promise<TriedCreate>;
   /** Changes the object at a path once, by a JSON merge patch, or by the operations of a JSON Patch (RFC 6902). */
   patch(path: string, patch: object | readonly Operation[], signal: AbortSignal): Promise<void>;
+  /**
+   * Server-side apply of the object at a path, over what others own of its fields: those of an earlier apply by the same field
+   * manager that are not in it now go. Adds it where there is none, and is true then.
+   */
+  apply(path: string, object: object, fieldManager: string, signal: AbortSignal): Promise<boolean>;
   /** Adds an object to the collection at a path, once. */
   create(path: string, object: object, signal: AbortSignal): Promise<void>;
   /** Deletes the object at a path. Throws ApiError 404 where there is none. */
@@ -59,6 +64,7 @@ type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>;
 /** Connections that are shared by requests. Without a dispatcher they are Node's own: plain HTTP without credentials. */
 type Pool = { readonly dispatcher: Dispatcher | undefined; readonly since: number };
 type Answer = {
+  readonly status: number;
   readonly body: ResponseContext['body'];
   readonly headers: ResponseContext['headers'];
   readonly used: Pool;
@@ -112,8 +118,8 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
     const { httpStatusCode: status, headers, body } = response;
     const shown = Date.parse(headers.date ?? '');
     if (!Number.isNaN(shown)) clock = { shown, at: performance.now() };
-    if (status !== 200 && !(sent?.method === 'POST' && status === 201)) throw await apiError(response);
-    return { body, headers, used };
+    if (status !== 200 && !(sent && status === 201)) throw await apiError(response);
+    return { status, body, headers, used };
   }
 
   /**
@@ -171,6 +177,13 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
       const type = `application/${Array.isArray(patch) ? 'json' : 'merge'}-patch+json`;
       const { body, used } = await send(path, {}, signal, { method: 'PATCH', type, object: patch });
       await guard(used, body.text());
+    },
+    async apply(path, object, fieldManager, signal) {
+      // JSON is YAML.
+      const sent = { method: 'PATCH', type: 'application/apply-patch+yaml', object } as const;
+      const { status, body, used } = await send(path, { fieldManager, force: true }, signal, sent);
+      await guard(used, body.text());
+      return status === 201;
     },
     async create(path, object, signal) {
       const { body, used } = await send(path, {}, signal, { method: 'POST', type: 'application/json', object });

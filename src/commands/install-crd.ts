@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import { type ApiClient, ApiError } from '../cluster/client.ts';
+import type { ApiClient } from '../cluster/client.ts';
 import { GROUP, gpuPolicyCrd, PLURAL } from '../registration/crd.ts';
 import { addConnectionFlags, type ConnectionFlags, withCluster } from './cluster-flags.ts';
 
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const NAME = `${PLURAL}.${GROUP}`;
+/** Helm 4 applies `crds/` at each install, and fails where another field manager than itself has changed a field. */
+const FIELD_MANAGER = 'helm';
 
 /** `gpugate install-crd`: what the chart runs before an upgrade, since Helm leaves the files of `crds/` as they were first installed. */
 export function configure(command: Command): void {
@@ -17,14 +19,6 @@ export function configure(command: Command): void {
 }
 
 async function installCrd(client: ApiClient, signal: AbortSignal): Promise<void> {
-  const { spec, ...rest } = gpuPolicyCrd() as { readonly spec: object };
-  try {
-    // The list of versions is replaced as a whole, as a merge patch does it.
-    await client.patch(`${PATH}/${NAME}`, { spec }, signal);
-    process.stdout.write(`${NAME} is up to date\n`);
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) throw error;
-    await client.create(PATH, { ...rest, spec }, signal);
-    process.stdout.write(`${NAME} created\n`);
-  }
+  const created = await client.apply(`${PATH}/${NAME}`, gpuPolicyCrd(), FIELD_MANAGER, signal);
+  process.stdout.write(`${NAME} ${created ? 'created' : 'is up to date'}\n`);
 }

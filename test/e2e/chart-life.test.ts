@@ -1,0 +1,80 @@
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
+import { CHART, type Helm, helmFor, mustHelm } from '../cluster/helm.ts';
+import { mustKubectl } from '../cluster/kubectl.ts';
+import { run } from '../cluster/run.ts';
+import { commandOn } from './page-commands.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAIN = join(ROOT, 'src/main.ts');
+const CRD = join(ROOT, 'deploy/crd.yaml');
+
+// No kubelet runs here: as in an emergency, no pod starts, and no hook ever ends.
+let plane: ControlPlane;
+let helm: Helm;
+const kubectl = (args: string, input?: string) => mustKubectl(plane.kubectl, args.split(' '), input);
+const release = (verb: 'install', chart = CHART) => [verb, 'gpugate', chart, '-n', 'gpugate', '--no-hooks'];
+const UNINSTALL = ['uninstall', 'gpugate', '-n', 'gpugate'];
+const uninstall = () => mustHelm(helm, [...UNINSTALL, '--no-hooks', '--ignore-not-found']);
+/** The chart as it is first installed. */
+async function freshly(chart = CHART, ...args: readonly string[]): Promise<void> {
+  await uninstall();
+  await mustHelm(helm, [...release('install', chart), '--create-namespace', ...args]);
+}
+
+/** Runs a command of a page against this cluster. */
+const kubectlOf = (page: string, part: string, crd = CRD) =>
+  mustKubectl(
+    plane.kubectl,
+    commandOn(page, 'kubectl', part).map((word) => (word === 'deploy/crd.yaml' ? crd : word)),
+  );
+
+beforeAll(async () => {
+  plane = await startControlPlane({ log: console.log });
+  helm = await helmFor(plane.dir, plane.kubeconfig, console.log);
+});
+afterAll(() => plane?.stop());
+
+describe('a newer chart, installed after an uninstall, brings its resource', () => {
+  const columns = () =>
+    kubectl('get crd gpupolicies.gpugate.dev -o jsonpath={.spec.versions[*].additionalPrinterColumns[*].name}');
+
+  test.each([
+    ['a hook', () => run(process.execPath, [MAIN, 'install-crd', '--kubeconfig', plane.kubeconfig])],
+    ['the command of docs/install.md', () => kubectlOf('install.md', 'deploy/crd.yaml')],
+  ])('after %s has changed that of an older one', async (how, bringUpToDate) => {
+    const [older, newer] = [`Older ${how}`, `Newer ${how}`];
+    await freshly(await chartWith(older));
+    expect(await columns()).toContain(older);
+    await bringUpToDate();
+    expect(await columns()).not.toContain(older);
+    await freshly(await chartWith(newer));
+    expect(await columns()).toContain(newer);
+  });
+
+  test('after somebody has applied that of an older one, and docs/install.md was followed', async () => {
+    await uninstall();
+    await kubectl(`apply --server-side --force-conflicts -f ${CRD}`);
+    const newer = await chartWith('Newest');
+    const { stderr } = await helm([...release('install', newer), '--create-namespace']);
+    expect(stderr).toContain('conflict with "kubectl"');
+    await kubectlOf('install.md', 'deploy/crd.yaml', join(newer, 'crds/gpupolicies.yaml'));
+    await freshly(newer);
+    expect(await columns()).toContain('Newest');
+  });
+
+  /** A copy of the chart whose resource has a column more. */
+  async function chartWith(column: string): Promise<string> {
+    const dir = join(plane.dir, column.replaceAll(/\W/g, '-'));
+    await cp(CHART, dir, { recursive: true });
+    const file = join(dir, 'crds/gpupolicies.yaml');
+    const crd = parse(await readFile(file, 'utf8'));
+    crd.spec.versions[0].additionalPrinterColumns.push({ name: column, type: 'string', jsonPath: '.spec.mode' });
+    await writeFile(file, stringify(crd));
+    return dir;
+  }
+});
