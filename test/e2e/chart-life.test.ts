@@ -1,7 +1,7 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../cluster/controlplane.ts';
 import { CHART, type Helm, helmFor, mustHelm } from '../cluster/helm.ts';
@@ -17,7 +17,7 @@ const CRD = join(ROOT, 'deploy/crd.yaml');
 let plane: ControlPlane;
 let helm: Helm;
 const kubectl = (args: string, input?: string) => mustKubectl(plane.kubectl, args.split(' '), input);
-const release = (verb: 'install', chart = CHART) => [verb, 'gpugate', chart, '-n', 'gpugate', '--no-hooks'];
+const release = (verb: 'install' | 'upgrade', chart = CHART) => [verb, 'gpugate', chart, '-n', 'gpugate', '--no-hooks'];
 const UNINSTALL = ['uninstall', 'gpugate', '-n', 'gpugate'];
 const uninstall = () => mustHelm(helm, [...UNINSTALL, '--no-hooks', '--ignore-not-found']);
 /** The chart as it is first installed. */
@@ -27,6 +27,11 @@ async function freshly(chart = CHART, ...args: readonly string[]): Promise<void>
 }
 
 /** Runs a command of a page against this cluster. */
+const helmOf = (page: string, part: string) =>
+  mustHelm(
+    helm,
+    commandOn(page, 'helm', part).map((word) => (word === 'CHART' ? CHART : word)),
+  );
 const kubectlOf = (page: string, part: string, crd = CRD) =>
   mustKubectl(
     plane.kubectl,
@@ -38,6 +43,37 @@ beforeAll(async () => {
   helm = await helmFor(plane.dir, plane.kubeconfig, console.log);
 });
 afterAll(() => plane?.stop());
+
+describe('what docs/operations.md says to do with a release', () => {
+  const failurePolicies = async () =>
+    kubectl('get validatingwebhookconfiguration gpugate -o jsonpath={.webhooks[*].failurePolicy}');
+  const level = () => kubectl('get configmap gpugate-settings -n gpugate -o jsonpath={.data.log-level}');
+
+  beforeEach(() => freshly());
+
+  test('lets GPU pods by though no pod of gpugate can run', async () => {
+    expect(await failurePolicies()).toContain('Fail');
+    await helmOf('operations.md', 'webhooks.failClosed=none');
+    expect(await failurePolicies()).not.toContain('Fail');
+  });
+
+  test('changes the log level, and the release can be upgraded afterwards', async () => {
+    await helmOf('operations.md', 'logLevel=debug');
+    expect(await level()).toBe('debug');
+    await mustHelm(helm, [...release('upgrade'), '--set', 'logLevel=info']);
+    expect(await level()).toBe('info');
+  });
+
+  test('changes the log level by kubectl, and says how the release is upgraded afterwards', async () => {
+    await kubectlOf('operations.md', 'patch configmap gpugate-settings');
+    expect(await level()).toBe('debug');
+    expect((await helm(release('upgrade'))).stderr).toContain('conflict with "kubectl-patch"');
+    await mustHelm(helm, [...release('upgrade'), '--force-conflicts']);
+    expect(await level()).toBe('info');
+    await mustHelm(helm, [...release('upgrade'), '--set', 'logLevel=warn']);
+    expect(await level()).toBe('warn');
+  });
+});
 
 describe('a newer chart, installed after an uninstall, brings its resource', () => {
   const columns = () =>
