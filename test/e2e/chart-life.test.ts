@@ -75,6 +75,51 @@ describe('what docs/operations.md says to do with a release', () => {
   });
 });
 
+describe('a hook that fails', () => {
+  beforeAll(() => freshly());
+
+  const LABELS = 'app.kubernetes.io/name=gpugate,app.kubernetes.io/instance=gpugate';
+  const withRights = () =>
+    kubectl(`get clusterroles,clusterrolebindings,serviceaccounts -n gpugate -o name -l ${LABELS}`);
+  const jobs = () => kubectl('get jobs -n gpugate -o name');
+
+  test.each([
+    ['before an upgrade', ['upgrade', 'gpugate', CHART, '-n', 'gpugate'], 'pre-upgrade hooks failed', 'install-crd'],
+    ['before an uninstall', UNINSTALL, 'not ready', 'unregister'],
+  ])('%s leaves its Job, and no account with rights', async (_, args, message, job) => {
+    const before = await withRights();
+    const { code, stderr } = await helm([...args, '--timeout', '5s']);
+    expect(stderr).toContain(message);
+    expect(code).not.toBe(0);
+    expect(await jobs()).toContain(`job.batch/gpugate-${job}\n`);
+    expect(await withRights()).toBe(before);
+  });
+
+  test('keeps no release from being removed by the commands of docs/install.md, which leave nothing of it', async () => {
+    await kubectlOf('install.md', 'delete mutatingwebhookconfiguration');
+    await helmOf('install.md', 'uninstall gpugate -n gpugate --no-hooks');
+    // As they stand where Helm was stopped while hooks ran.
+    const hooks = await mustHelm(helm, ['template', 'gpugate', CHART, '-n', 'gpugate', '-s', 'templates/hooks.yaml']);
+    await kubectl('apply --server-side --force-conflicts -f -', hooks);
+    expect(await withRights()).toContain('clusterrole.rbac.authorization.k8s.io/gpugate-install-crd');
+    await kubectlOf('install.md', 'delete clusterroles');
+    expect([await withRights(), await jobs()]).toEqual(['', '']);
+  });
+
+  test('nor does a namespace that was deleted first', async () => {
+    await freshly(CHART, '--set', 'namespaceLabelGuard.enabled=true');
+    await kubectl('delete namespace gpugate --wait=true');
+    const left = () =>
+      kubectl(
+        `get mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings,clusterroles,clusterrolebindings -o name -l ${LABELS}`,
+      );
+    expect(await left()).toContain('validatingwebhookconfiguration.admissionregistration.k8s.io/gpugate');
+    await kubectlOf('install.md', 'delete mutatingwebhookconfiguration');
+    await kubectlOf('install.md', 'delete clusterroles');
+    expect(await left()).toBe('');
+  });
+});
+
 describe('a newer chart, installed after an uninstall, brings its resource', () => {
   const columns = () =>
     kubectl('get crd gpupolicies.gpugate.dev -o jsonpath={.spec.versions[*].additionalPrinterColumns[*].name}');
