@@ -1,3 +1,5 @@
+import { renewBundle } from './register.ts';
+
 /** A failed call of a webhook in plain words: what is wrong, and what to do. */
 interface Cause {
   readonly pattern: RegExp;
@@ -24,12 +26,12 @@ const CAUSES: readonly Cause[] = [
   {
     pattern: /x509: certificate signed by unknown authority|x509: .*(ECDSA|RSA) verification (error|failure)/,
     text: 'the caBundle is not that of the certificate that gpugate serves',
-    next: 'gpugate manifests | kubectl apply --server-side --force-conflicts -f - (or look why the caBundle is not kept up: logs of gpugate, of cainjector)',
+    next: 'RENEW',
   },
   {
     pattern: /unable to (load root certificates|parse bytes as PEM)|no valid certificates/,
     text: 'the caBundle is no certificate',
-    next: 'gpugate manifests | kubectl apply --server-side --force-conflicts -f -',
+    next: 'RENEW',
   },
   {
     pattern: /remote error: tls: (certificate required|bad certificate|unknown certificate)/,
@@ -79,8 +81,15 @@ const CAUSES: readonly Cause[] = [
 ];
 
 /** What a text of the API server about a failed call means; the text itself where it is none that is known. */
-export function causeOf(message: string, namespace: string): { readonly text: string; readonly next: string } {
+export function causeOf(
+  message: string,
+  namespace: string,
+  configuration: string,
+): { readonly text: string; readonly next: string } {
   const cause = CAUSES.find(({ pattern }) => pattern.test(message));
   if (!cause) return { text: message, next: `kubectl logs -n ${namespace} deployment/gpugate` };
-  return { text: cause.text, next: cause.next.replaceAll('NAMESPACE', namespace) };
+  return {
+    text: cause.text,
+    next: cause.next.replaceAll('NAMESPACE', namespace).replace('RENEW', renewBundle(configuration)),
+  };
 }

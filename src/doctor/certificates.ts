@@ -1,27 +1,27 @@
 import { X509Certificate } from 'node:crypto';
 import type { DoctorInput, Read, Webhook, WebhookConfiguration } from './input.ts';
+import { renewBundle } from './register.ts';
 import { ok, problem, type Said, unknown, warning } from './result.ts';
 
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
-const AGAIN =
-  'gpugate manifests | kubectl apply --server-side --force-conflicts -f - (or look why the caBundle is not kept up)';
 
 /** The caBundles of all entries, and the leaf that is served where it can be seen from here. */
 export function certificates(input: DoctorInput): readonly Said[] {
   const webhooks = [...webhooksOf(input.mutating), ...webhooksOf(input.validating)];
   if (webhooks.length === 0) return [unknown('no entry is registered, or none may be read by you')];
-  return [...bundles(webhooks, input.now), ...leaves(input)];
+  return [...bundles(webhooks, input), ...leaves(input)];
 }
 
 export function webhooksOf(read: Read<WebhookConfiguration>): readonly Webhook[] {
   return read.state === 'read' ? (read.value.webhooks ?? []) : [];
 }
 
-function bundles(webhooks: readonly Webhook[], now: Date): readonly Said[] {
+function bundles(webhooks: readonly Webhook[], { now, configuration }: DoctorInput): readonly Said[] {
+  const next = renewBundle(configuration);
   const without = webhooks.filter(({ clientConfig }) => !clientConfig.caBundle).map(({ name }) => name);
   if (without.length > 0) {
     const which = without.length === webhooks.length ? 'no entry has a caBundle' : `${without.join(', ')}: no caBundle`;
-    return [problem(`${which}, so the API server does not trust gpugate`, AGAIN)];
+    return [problem(`${which}, so the API server does not trust gpugate`, next)];
   }
   const byBundle = Map.groupBy(webhooks, ({ clientConfig }) => clientConfig.caBundle ?? '');
   const said: Said[] = [];
@@ -31,15 +31,15 @@ function bundles(webhooks: readonly Webhook[], now: Date): readonly Said[] {
     said.push(
       problem(
         `the caBundles differ: ${odd.join(', ')} ${odd.length === 1 ? 'has' : 'have'} another than the others`,
-        AGAIN,
+        next,
       ),
     );
   }
-  for (const bundle of byBundle.keys()) said.push(...bundleSaid(bundle, now));
+  for (const bundle of byBundle.keys()) said.push(...bundleSaid(bundle, now, next));
   return said;
 }
 
-function bundleSaid(bundle: string, now: Date): readonly Said[] {
+function bundleSaid(bundle: string, now: Date, next: string): readonly Said[] {
   const blocks = Buffer.from(bundle, 'base64').toString('latin1').match(PEM) ?? [];
   const parsed = blocks.flatMap((block) => {
     try {
@@ -49,20 +49,20 @@ function bundleSaid(bundle: string, now: Date): readonly Said[] {
     }
   });
   if (parsed.length === 0 || parsed.length < blocks.length)
-    return [problem('the caBundle is no certificate in PEM', AGAIN)];
+    return [problem('the caBundle is no certificate in PEM', next)];
   const good = parsed.filter(({ validToDate }) => validToDate > now);
   const [last] = good.sort((a, b) => Number(b.validToDate) - Number(a.validToDate));
   if (!last) {
     const [expired] = parsed;
     return [
-      problem(`the certificate authority of the caBundle has expired on ${day(expired?.validToDate ?? now)}`, AGAIN),
+      problem(`the certificate authority of the caBundle has expired on ${day(expired?.validToDate ?? now)}`, next),
     ];
   }
   const count = parsed.length === 1 ? 'one authority' : `${parsed.length} authorities`;
   return [ok(`the caBundle holds ${count}, valid until ${day(last.validToDate)}`)];
 }
 
-function leaves({ handshakes, outOfReach, now }: DoctorInput): readonly Said[] {
+function leaves({ handshakes, outOfReach, now, configuration }: DoctorInput): readonly Said[] {
   const said = handshakes.map(({ address, leaf, problem: why }): Said => {
     const next = 'kubectl get secret,certificate -A | grep gpugate';
     if (!leaf) return problem(`${address}: no TLS handshake: ${why}`, 'gpugate doctor --help');
@@ -71,7 +71,10 @@ function leaves({ handshakes, outOfReach, now }: DoctorInput): readonly Said[] {
     if (leaf.notBefore > now)
       return problem(`the certificate served at ${address} is valid from ${day(leaf.notBefore)} on`, next);
     if (why !== undefined)
-      return problem(`the caBundle does not make the certificate served at ${address} trusted: ${why}`, AGAIN);
+      return problem(
+        `the caBundle does not make the certificate served at ${address} trusted: ${why}`,
+        renewBundle(configuration),
+      );
     const life = Number(leaf.notAfter) - Number(leaf.notBefore);
     const text = `the certificate served at ${address} fits the caBundle and is valid until ${day(leaf.notAfter)}`;
     // It is renewed when two thirds of its life are over.

@@ -159,6 +159,51 @@ describe('the Service', () => {
   );
 });
 
+describe('configurations of another name', () => {
+  const absent = { mutating: { state: 'absent' }, validating: { state: 'absent' } } as const;
+
+  it('that are not there call neither a Service nor a URL', () => {
+    const nobody = 'no entry is registered, so the API server calls nothing';
+    expect(said(inputOf(absent), 'service', 'unknown')).toEqual([nobody]);
+    const empty = { state: 'read', value: { ...validating, webhooks: [] } } as const;
+    expect(said(inputOf({ mutating: empty, validating: empty }), 'service', 'unknown')).toEqual([nobody]);
+    const forbidden = { mutating: { state: 'forbidden' }, validating: { state: 'forbidden' } } as const;
+    expect(said(inputOf(forbidden), 'service', 'unknown')).toEqual(['what the entries call may not be read by you']);
+    const url = changed(validating, (webhook) => ({ ...webhook, clientConfig: { url: 'https://g:1' } }));
+    expect(said(inputOf({ ...absent, validating: { state: 'read', value: url } }), 'service', 'ok')).toEqual([
+      'the entries call a URL, no Service of the cluster',
+    ]);
+  });
+
+  it.each<[string, Partial<DoctorInput>]>([
+    ['absent', absent],
+    ['without a caBundle', {}],
+    ['with an entry less', { mutating: { state: 'read', value: { ...mutating, webhooks: [] } } }],
+    [
+      'with a call that fails',
+      {
+        probes: [
+          {
+            probe: { name: 'a pod to pass', path: '/', object: {} },
+            tried: {
+              outcome: 'refused',
+              status: 500,
+              message:
+                'failed calling webhook "guard.validate.gpugate.dev": x509: certificate signed by unknown authority',
+            },
+          },
+        ],
+      },
+    ],
+  ])('are not what `gpugate manifests` makes: %s', (_, given) => {
+    const nexts = (configuration: string) =>
+      diagnose(inputOf({ ...given, configuration })).checks.flatMap((each) => each.said.map(({ next = '' }) => next));
+    expect(nexts('gpugate').filter((next) => next.includes('gpugate manifests'))).not.toEqual([]);
+    expect(nexts('foo').filter((next) => next.includes('gpugate manifests'))).toEqual([]);
+    expect(nexts('foo').filter((next) => /helm upgrade|kubectl get mutating/.test(next))).not.toEqual([]);
+  });
+});
+
 describe('policies', () => {
   const spec = { sharing: 'exclusive' };
   const document = { apiVersion: 'gpugate.dev/v1alpha1', kind: 'GpuPolicy', metadata: { name: 'p' }, spec } as const;
@@ -302,7 +347,7 @@ it.each<[string, RegExp]>([
   ['http: server gave HTTP response to HTTPS client', /plain HTTP/],
   ['EOF', /broke off/],
 ])('%s', (message, text) => {
-  const { text: told, next } = causeOf(message, 'gpus');
+  const { text: told, next } = causeOf(message, 'gpus', 'gpugate');
   expect(told).toMatch(text);
-  expect(next).not.toContain('NAMESPACE');
+  expect(next).not.toMatch(/NAMESPACE|RENEW/);
 });

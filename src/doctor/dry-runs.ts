@@ -9,9 +9,16 @@ import { ok, problem, type Said, unknown } from './result.ts';
 export function dryRuns(input: DoctorInput): readonly Said[] {
   const { probes, noChange } = input;
   const home = webhooksOf(input.validating)[0]?.clientConfig.service?.namespace ?? 'gpugate';
-  const failure = probes.flatMap(({ tried }) => callFailure(tried, home)).at(0);
-  const said = probes.map(({ probe, tried }) => probeSaid(probe, tried, home, failure));
+  const asked = { home, configuration: input.configuration };
+  const failure = probes.flatMap(({ tried }) => callFailure(tried, asked)).at(0);
+  const said = probes.map(({ probe, tried }) => probeSaid(probe, tried, asked, failure));
   return noChange === undefined ? said : [...said, unknown(`no pod to change was tried: ${noChange}`)];
+}
+
+/** Where gpugate runs, and what its configurations are called. */
+interface Asked {
+  readonly home: string;
+  readonly configuration: string;
 }
 
 interface Failure {
@@ -21,15 +28,15 @@ interface Failure {
 }
 
 /** A call of one of gpugate's entries that failed and that its failure policy made an error of. */
-function callFailure(tried: Tried, home: string): readonly Failure[] {
+function callFailure(tried: Tried, { home, configuration }: Asked): readonly Failure[] {
   if (tried.outcome === 'created') return [];
   const [, entry] = /failed calling webhook "([^"]+\.gpugate\.dev)"/.exec(tried.message) ?? [];
-  return entry === undefined ? [] : [{ entry, ...causeOf(tried.message, home) }];
+  return entry === undefined ? [] : [{ entry, ...causeOf(tried.message, home, configuration) }];
 }
 
-function probeSaid(probe: Probe, tried: Tried, home: string, seen: Failure | undefined): Said {
+function probeSaid(probe: Probe, tried: Tried, asked: Asked, seen: Failure | undefined): Said {
   const what = probe.namespace === undefined ? probe.name : `${probe.name}, in namespace ${probe.namespace}`;
-  const [failed] = callFailure(tried, home);
+  const [failed] = callFailure(tried, asked);
   if (failed)
     return problem(`${what}: the API server could not ask gpugate (${failed.entry}): ${failed.text}`, failed.next);
   if (tried.outcome === 'refused' && isRbac(tried)) {

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { webhookConfigurations } from '../registration/configurations.ts';
+import { NAME, webhookConfigurations } from '../registration/configurations.ts';
 import type { Entry } from '../registration/entries.ts';
 import type { DoctorInput, Expression, Read, Webhook, WebhookConfiguration } from './input.ts';
+import { registerAgain } from './register.ts';
 import { ok, problem, type Said, unknown, warning } from './result.ts';
 
 const NAME_KEY = 'kubernetes.io/metadata.name';
-const AGAIN = 'gpugate manifests | kubectl apply --server-side --force-conflicts -f - (or: helm upgrade)';
 
 /** What stands in the two configurations, beside what this version would register. */
 export function registration(input: DoctorInput): readonly Said[] {
@@ -34,30 +34,35 @@ function configuration(
 ): readonly Said[] {
   const named = `${kind} ${input.configuration}`;
   if (read.state === 'forbidden') return [unknown(`${named} may not be read by you`)];
-  if (read.state === 'absent') return [problem(`there is no ${named}: the API server does not ask gpugate`, AGAIN)];
+  const again = registerAgain(input.configuration);
+  if (read.state === 'absent') {
+    const next = input.configuration === NAME ? again : `kubectl get ${kind.toLowerCase()}s`;
+    return [problem(`there is no ${named}: the API server does not ask gpugate`, next)];
+  }
   const live = new Map((read.value.webhooks ?? []).map((webhook) => [webhook.name, webhook]));
   const said: Said[] = [];
   for (const entry of input.entries.filter((each) => each.type === type)) {
     const webhook = live.get(entry.name);
     live.delete(entry.name);
     if (webhook) said.push(...differences(input, entry, webhook));
-    else said.push(problem(`the entry ${entry.name} is missing from ${named}: ${entry.purpose}`, AGAIN));
+    else said.push(problem(`the entry ${entry.name} is missing from ${named}: ${entry.purpose}`, again));
   }
   for (const name of live.keys()) {
-    said.push(warning(`the entry ${name} of ${named} is none of this version`, AGAIN));
+    said.push(warning(`the entry ${name} of ${named} is none of this version`, again));
   }
   return said;
 }
 
 function differences(input: DoctorInput, entry: Entry, live: Webhook): readonly Said[] {
   const said: Said[] = [];
+  const again = registerAgain(input.configuration);
   const { name, failurePolicy } = entry;
   if (live.failurePolicy !== failurePolicy) {
     const then =
       failurePolicy === 'Fail'
         ? 'what it refuses passes while gpugate is away'
         : 'while gpugate is away, what it matches is refused';
-    said.push(warning(`${name} has failurePolicy ${live.failurePolicy}, not ${failurePolicy}: ${then}`, AGAIN));
+    said.push(warning(`${name} has failurePolicy ${live.failurePolicy}, not ${failurePolicy}: ${then}`, again));
   }
   said.push(...selectors(input, entry, live));
   const [wanted] = webhookConfigurations({ target: { url: 'https://gpugate' } }).flatMap((each) =>
@@ -75,7 +80,7 @@ function differences(input: DoctorInput, entry: Entry, live: Webhook): readonly 
   if (other.length > 0) {
     const hint =
       'registered by another version, or with other --gpu-resources and --templates than the doctor was given';
-    said.push(warning(`${name} differs in ${other.join(', ')}: ${hint}`, AGAIN));
+    said.push(warning(`${name} differs in ${other.join(', ')}: ${hint}`, again));
   }
   return said;
 }
@@ -84,6 +89,7 @@ function differences(input: DoctorInput, entry: Entry, live: Webhook): readonly 
 function selectors(input: DoctorInput, { name, namespaceSelector }: Entry, live: Webhook): readonly Said[] {
   const wanted = namespaceSelector.matchExpressions ?? [];
   if (wanted.length === 0) return [];
+  const again = registerAgain(input.configuration);
   const own = live.clientConfig.service?.namespace;
   const found = live.namespaceSelector?.matchExpressions ?? [];
   const leftOut = found.find(isExclusion)?.values ?? [];
@@ -94,7 +100,7 @@ function selectors(input: DoctorInput, { name, namespaceSelector }: Entry, live:
   if (missing.length > 0) {
     const text = `${name} does not leave out the namespace${missing.length === 1 ? '' : 's'} ${missing.join(', ')}`;
     const why = own !== undefined && missing.includes(own) ? ': gpugate can keep its own pods from starting' : '';
-    said.push(warning(text + why, AGAIN));
+    said.push(warning(text + why, again));
   }
   const more = leftOut.filter((each) => !must.includes(each) && each !== 'gpugate');
   if (more.length > 0) said.push(ok(`${name} also leaves out ${more.join(', ')}`));
@@ -102,7 +108,7 @@ function selectors(input: DoctorInput, { name, namespaceSelector }: Entry, live:
     found.filter((each) => !isExclusion(each)),
     wanted.filter((each) => !isExclusion(each)),
   );
-  if (lacking.length > 0) said.push(warning(`${name} picks namespaces by other labels than this version would`, AGAIN));
+  if (lacking.length > 0) said.push(warning(`${name} picks namespaces by other labels than this version would`, again));
   else if (added.length > 0) said.push(ok(`${name} is narrowed by ${added.map(({ key }) => key).join(', ')}`));
   return said;
 }

@@ -1,9 +1,21 @@
+import { webhooksOf } from './certificates.ts';
 import type { DoctorInput, ServiceState } from './input.ts';
 import { ok, problem, type Said, unknown, warning } from './result.ts';
 
 /** The Service that the API server calls, the pods behind it, and what they run. */
-export function service({ services, version }: DoctorInput): readonly Said[] {
-  if (services.length === 0) return [ok('the entries call a URL, no Service of the cluster')];
+export function service({ services, version, mutating, validating }: DoctorInput): readonly Said[] {
+  if (services.length === 0) {
+    const entries = [...webhooksOf(mutating), ...webhooksOf(validating)];
+    if (entries.length > 0) return [ok('the entries call a URL, no Service of the cluster')];
+    const hidden = mutating.state === 'forbidden' || validating.state === 'forbidden';
+    return [
+      unknown(
+        hidden
+          ? 'what the entries call may not be read by you'
+          : 'no entry is registered, so the API server calls nothing',
+      ),
+    ];
+  }
   return services.flatMap((state) => serviceSaid(state, version));
 }
 

@@ -240,6 +240,20 @@ describe('gpugate doctor on a real cluster', () => {
       expect((await run(['--warnings-as-errors'])).code).toBe(1);
     });
 
+    test('configurations of a name that none has', async () => {
+      const { checks } = await diagnosed(['--configuration', 'foo']);
+      const about = (name: string) => checks.find((check) => check.name === name)?.said;
+      expect(about('registration')?.map(({ text, next }) => [text, next])).toEqual(
+        ['Mutating', 'Validating'].map((kind) => [
+          `there is no ${kind}WebhookConfiguration foo: the API server does not ask gpugate`,
+          `kubectl get ${kind.toLowerCase()}webhookconfigurations`,
+        ]),
+      );
+      expect(about('service')).toEqual([
+        { mark: 'unknown', text: 'no entry is registered, so the API server calls nothing' },
+      ]);
+    });
+
     test('a configuration is not there', async () => {
       await cluster.must('delete mutatingwebhookconfiguration gpugate');
       expect(said(await untilProblem(), 'problem')).toContain(
