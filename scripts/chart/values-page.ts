@@ -16,7 +16,7 @@ const HEAD = `<!-- Made by \`npm run generate\` from deploy/chart/gpugate/values
 # Values of the chart
 
 A value that isn't listed, or is of another type, is refused by \`helm install\`, \`helm upgrade\`, \`helm lint\` and \`helm template\` with its name
-(values.schema.json). The names are an interface: see [Compatibility](compatibility.md).
+(values.schema.json); so are values that can't work together (templates/_contradictions.tpl). The names are an interface: see [Compatibility](compatibility.md).
 
 | value | type | default | what it does |
 | --- | --- | --- | --- |

@@ -17,11 +17,14 @@ const seconds = z.int().min(0).max(30);
 const resource = z.string().regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/);
 const switchedOn = z.boolean();
 
+// As src/commands/templates.ts reads them, and pathSteps of src/admission/templates.ts.
+const FIELD = '[A-Za-z_][A-Za-z0-9_-]*';
+const labelKey = z.string().min(1);
 const templateKind = z.strictObject({
-  group: z.string(),
+  group: z.string().regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$/),
   kind: z.string().regex(/^[A-Z][A-Za-z0-9]*$/),
   plural: z.string().regex(/^[a-z]([-a-z0-9]*[a-z0-9])?$/),
-  paths: z.array(z.string()).min(1),
+  paths: z.array(z.string().regex(new RegExp(`^${FIELD}(\\.(${FIELD}|\\*)|\\[\\*\\])*$`))).min(1),
   runsOnce: z.boolean().optional(),
 });
 
@@ -29,11 +32,10 @@ const webhooks = z.strictObject({
   failClosed: z.enum(['labelled', 'all', 'none']),
   excludedNamespaces: z.array(name),
   namespaceSelector: z.array(
-    z.strictObject({
-      key: z.string(),
-      operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-      values: z.array(z.string()).optional(),
-    }),
+    z.union([
+      z.strictObject({ key: labelKey, operator: z.enum(['In', 'NotIn']), values: z.array(z.string()).min(1) }),
+      z.strictObject({ key: labelKey, operator: z.enum(['Exists', 'DoesNotExist']) }),
+    ]),
   ),
   matchConditions: z.array(z.strictObject({ name: z.string(), expression: z.string() })),
   timeoutSeconds: z.strictObject({ mutate: seconds, validate: seconds }),
@@ -67,18 +69,19 @@ const networkPolicy = z.strictObject({
   webhookFrom: objects,
   metricsFrom: objects,
   apiServerPorts: z.array(port).min(1),
-  apiServerCIDRs: z.array(z.string().regex(/^[0-9a-fA-F.:]+\/[0-9]{1,3}$/)),
-});
-
+  apiServerCIDRs: z.array(z.union([z.cidrv4(), z.cidrv6()])),
   dnsPorts: z.array(port),
   extraEgress: objects,
+});
+
 /** The values of the chart: values.schema.json is made from it, and refuses what is misspelt or of the wrong kind. */
 export const valuesSchema = z
   .strictObject({
     replicas: z.int().min(1).nullable(),
     image: z.strictObject({
-      repository: z.string().min(1),
-      tag: z.string(),
+      // Without a tag or a digest, which have values of their own; a port of the registry is none.
+      repository: z.string().regex(/^([^/@\s]+\/)*[^/@:\s]+$/),
+      tag: z.string().regex(/^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$/),
       digest: z.string().regex(/^(sha256:[0-9a-f]{64})?$/),
       pullPolicy: z.enum(['IfNotPresent', 'Always', 'Never']),
       pullSecrets: z.array(z.string()),
@@ -93,7 +96,10 @@ export const valuesSchema = z
     templateKinds: z.array(templateKind),
     webhooks,
     certificates,
-    clientCertificates: z.strictObject({ caConfigMap: nameOrEmpty, names: z.array(z.string().min(1)).min(1) }),
+    clientCertificates: z.strictObject({
+      caConfigMap: nameOrEmpty,
+      names: z.array(z.string().regex(/^[^,]+$/)).min(1),
+    }),
     namespaceLabelGuard: z.strictObject({
       enabled: switchedOn,
       users: z.array(z.string()),
@@ -101,7 +107,7 @@ export const valuesSchema = z
       serviceAccounts: z.array(z.string().regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/)),
     }),
     logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-    shutdownDelay: z.string().regex(/^(0|[0-9]+(\.[0-9]+)?(ms|s))$/),
+    shutdownDelay: z.string().regex(/^(0|[0-9]+(\.[0-9]{1,3})?(ms|s))$/),
     terminationGracePeriodSeconds: z.int().min(1),
     resources: z.strictObject({
       requests: z.object({ cpu: quantity, memory }).partial().catchall(quantity),
@@ -121,11 +127,13 @@ export const valuesSchema = z
     podLabels: strings,
     podAnnotations: strings,
     deploymentAnnotations: strings,
-    extraEnv: objects,
+    extraEnv: z.array(
+      z.strictObject({ name: z.string().min(1), value: z.string().optional(), valueFrom: object.optional() }),
+    ),
     extraArgs: z.array(z.string()),
     serviceAccount: z.strictObject({ create: switchedOn, name: nameOrEmpty, annotations: strings }),
     service: z.strictObject({ port, annotations: strings }),
-    host: z.string(),
+    host: z.string().regex(/^[A-Za-z0-9.:-]*$/),
     ports: z.strictObject({ webhook: port, metrics: port }),
     hostNetwork: switchedOn,
     hooks: z.strictObject({ installCrd: switchedOn, unregister: switchedOn }),
@@ -136,12 +144,40 @@ export const valuesSchema = z
       labels: strings,
       interval: z.string().regex(/^([0-9]+(ms|s|m|h))?$/),
     }),
-    prometheusRule: z.strictObject({ enabled: switchedOn, labels: strings, runbookBase: z.string() }),
+    prometheusRule: z.strictObject({
+      enabled: switchedOn,
+      labels: strings,
+      runbookBase: z.string().regex(/^(\S+\/)?$/),
+    }),
     dashboard: z.strictObject({ enabled: switchedOn, labels: strings, annotations: strings }),
     /** What Helm passes on to every chart below another. */
     global: object.optional(),
   })
-  .partial();
+  // What may be null, and so missing from what Helm checks; any other value has a default that templates count on.
+  .partial({
+    replicas: true,
+    commonLabels: true,
+    policies: true,
+    namespaces: true,
+    gpuResources: true,
+    templateKinds: true,
+    priorityClassName: true,
+    updateStrategy: true,
+    nodeSelector: true,
+    tolerations: true,
+    affinity: true,
+    topologySpreadConstraints: true,
+    podLabels: true,
+    podAnnotations: true,
+    deploymentAnnotations: true,
+    extraEnv: true,
+    extraArgs: true,
+    host: true,
+    serviceMonitor: true,
+    prometheusRule: true,
+    dashboard: true,
+    namespaceLabelGuard: true,
+  });
 
 /** values.schema.json. Draft 7 is what every Helm 3 reads. */
 export function chartValuesSchema(): string {

@@ -18,7 +18,7 @@ const SECONDS = Number(process.env.GPUGATE_CHAOS_SECONDS ?? 0);
 /** One kind of them, for those who look for the cause of something. */
 const only = new RegExp(process.env.GPUGATE_CHAOS_ONLY ?? '');
 
-const VALUES = { policies: demoPolicies(), shutdownDelay: '5s', extraArgs: ['--cert-lifetime=30s'] };
+const VALUES = { policies: demoPolicies(), shutdownDelay: '5s', certificates: { own: { lifetime: '30s' } } };
 
 describe('under a load of creations', () => {
   let cluster: Installed;

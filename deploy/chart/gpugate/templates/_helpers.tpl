@@ -78,21 +78,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Bytes of a quantity such as 384Mi, as a number. */ -}}
-{{- define "gpugate.bytes" -}}
-{{- $units := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 -}}
+{{- /* A quantity such as 384Mi or 100m as a number, of bytes or cores. */ -}}
+{{- define "gpugate.amount" -}}
+{{- $units := dict "" 1.0 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 -}}
 {{- $text := toString . -}}
 {{- mulf (regexFind "^[0-9.]+" $text | float64) (get $units (regexFind "[A-Za-z]*$" $text)) -}}
 {{- end -}}
 
 {{- /* MiB for Node's heap: what it doesn't know of (connections, buffers, Node itself) stays below the limit of the container. */ -}}
 {{- define "gpugate.heapMiB" -}}
-{{- $limit := .Values.resources.limits.memory -}}
-{{- $heap := divf (mulf 0.6 (include "gpugate.bytes" $limit | float64)) 1048576.0 | floor | int -}}
-{{- if lt $heap 96 -}}
-{{- fail (printf "resources.limits.memory: %s is too little; give 160Mi or more" (toString $limit)) -}}
-{{- end -}}
-{{- $heap -}}
+{{- divf (mulf 0.6 (include "gpugate.amount" .Values.resources.limits.memory | float64)) 1048576.0 | floor | int -}}
 {{- end -}}
 
 {{- define "gpugate.podSecurityContext" -}}
@@ -112,9 +107,12 @@ capabilities:
     - ALL
 {{- end -}}
 
+{{- /* Of gpugate's own and of cert-manager, each has one: where the source changes, neither would take up what the other wrote. */ -}}
 {{- define "gpugate.certificateSecret" -}}
 {{- if eq .Values.certificates.source "secret" -}}
 {{- required "certificates.secret.name: give the name of the Secret, since certificates.source is secret" .Values.certificates.secret.name -}}
+{{- else if eq .Values.certificates.source "cert-manager" -}}
+{{- printf "%s-tls" (include "gpugate.fullname" .) -}}
 {{- else -}}
 {{- printf "%s-certificates" (include "gpugate.fullname" .) -}}
 {{- end -}}
