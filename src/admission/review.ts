@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { fieldOf } from '../policy/mistakes.ts';
+import { parse } from '../policy/parse.ts';
 import type { PatchOperation } from './patch.ts';
 import { quoted } from './rules/each.ts';
 
@@ -79,10 +81,10 @@ export function readReview(body: unknown): ReviewRead {
   if (!known)
     return refuse(`apiVersion is ${told(envelope.apiVersion)}; this webhook answers ${VERSIONS.join(' and ')}`);
   if (envelope.request === undefined || envelope.request === null) return refuse('the AdmissionReview has no request');
-  const request = requestSchema.safeParse(envelope.request);
+  const request = parse(requestSchema, envelope.request);
   if (request.success) return { ok: true, apiVersion: known, request: request.data };
-  const [issue] = request.error.issues;
-  return refuse(`request.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not understood'}`);
+  const [{ path, message } = { path: [], message: 'is not understood' }] = request.mistakes;
+  return refuse(`${fieldOf(['request', ...path])} ${message}`);
 }
 
 /** The AdmissionReview that answers a request. A patch stands only in an answer that allows. */

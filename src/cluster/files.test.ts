@@ -64,20 +64,20 @@ describe('a mistake is told with file, line and field', () => {
       'a label that is not a string',
       'kind: Namespace\nmetadata:\n  name: a\n  labels:\n    team: 5\n    on: true\n',
       [
-        '5: metadata.labels.team: must be a string, found 5; quote it',
-        '6: metadata.labels.on: must be a string, found true; quote it',
+        '5: metadata.labels.team must be a string, found 5; quote it',
+        '6: metadata.labels.on must be a string, found true; quote it',
       ],
     ],
-    ['no name', 'kind: Namespace\nmetadata:\n  labels: {}\n', ['3: metadata.name: must be a name']],
-    ['another kind', '---\nkind: Pod\nmetadata: {name: a}\n', ['2: kind: expected Namespace, found Pod']],
-    ['no object', 'just text\n', ['1: kind: expected Namespace, found none']],
+    ['no name', 'kind: Namespace\nmetadata:\n  labels: {}\n', ['3: metadata.name must be a name']],
+    ['another kind', '---\nkind: Pod\nmetadata: {name: a}\n', ['2: kind is "Pod", which is not Namespace']],
+    ['no object', 'just text\n', ['1: kind is missing; it is Namespace']],
     [
       'a name given twice, in a List',
       'kind: List\nitems:\n- kind: Namespace\n  metadata: {name: a}\n- kind: Namespace\n  metadata: {name: a}\n- kind: Namespace\n  metadata: {name: 7}\n',
-      ['8: metadata.name: must be a name', '5: metadata.name: a is already at line 3'],
+      ['8: metadata.name must be a name', '5: metadata.name is a, which is already at line 3'],
     ],
     ['broken YAML', 'kind: Namespace\nmetadata: {name: a\n', ['3: Flow map in block collection']],
-    ['a key given twice', 'kind: Namespace\nkind: Namespace\n', ['2: Map keys must be unique']],
+    ['a key given twice', 'kind: Namespace\nkind: Namespace\n', ['2: key "kind" is already set in this map']],
   ];
   test.each(mistakes)('%s', async (_name, content, expected) => {
     const file = await write('namespaces.yaml', content);

@@ -25,7 +25,7 @@ export const nodeSchema = z.looseObject({
 
 /**
  * Namespaces and nodes from manifests instead of a cluster, read once. A namespace that is not in the file does not exist.
- * Rejects with an AggregateError whose errors are the mistakes, `file:line: field: text` each, and whose message is all of them.
+ * Rejects with an AggregateError whose errors are the mistakes, `file:line: field and text` each, and whose message is all of them.
  */
 export async function openFiles(options: FileOptions): Promise<ClusterSource> {
   const mistakes: string[] = [];
@@ -80,7 +80,8 @@ async function read<T extends Named>(
   for (const { value, line } of manifest.objects) {
     const { name } = value.metadata;
     const first = lines.get(name);
-    if (first !== undefined) mistakes.push(`${file}:${line}: metadata.name: ${name} is already at line ${first}`);
+    if (first !== undefined)
+      mistakes.push(`${file}:${line}: metadata.name is ${name}, which is already at line ${first}`);
     lines.set(name, line);
   }
   return manifest.objects.map(({ value }) => value);

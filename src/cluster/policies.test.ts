@@ -169,7 +169,7 @@ describe('the status of GpuPolicies', () => {
         status: {
           namespaces: 0,
           namespaceNames: null,
-          lastProblem: expect.stringContaining('spec.mode: '),
+          lastProblem: expect.stringContaining('spec.mode is '),
           conditions: [{ status: 'False', reason: 'NotUnderstood' }],
         },
       },

@@ -48,41 +48,41 @@ describe('a file of further kinds', () => {
       'has a path that is none',
       '- group: a.io\n  kind: A\n  plural: as\n  paths:\n    - spec.template\n    - spec.tasks[0].template\n',
       [
-        'kinds.yaml:6: [0].paths[1]: "spec.tasks[0].template" is no path; write one such as spec.template, spec.replicaSpecs.*.template or spec.tasks[*].template',
+        'kinds.yaml:6: [0].paths[1] is "spec.tasks[0].template", which is no path; write one such as spec.template, spec.replicaSpecs.*.template or spec.tasks[*].template',
       ],
     ],
     [
       'lacks a field and has one too many',
       '- kind: A\n  group: a.io\n  paths: [spec.template]\n  path: x\n',
       [
-        'kinds.yaml:1: [0].plural: Invalid input: expected string, received undefined',
-        'kinds.yaml:1: [0]: Unrecognized key: "path"',
+        'kinds.yaml:1: [0].plural is missing; it is a text',
+        'kinds.yaml:4: [0].path is not a field that gpugate knows. Did you mean paths?',
       ],
     ],
     [
       'names fields wrongly',
       '- {group: A.io, kind: a, plural: As, paths: []}',
       [
-        'kinds.yaml:1: [0].group: is no API group such as example.com',
-        'kinds.yaml:1: [0].kind: is no kind such as TrainingRun',
-        'kinds.yaml:1: [0].plural: is no resource such as trainingruns, in small letters',
-        'kinds.yaml:1: [0].paths: is empty; name the fields that hold pod templates',
+        'kinds.yaml:1: [0].group is "A.io", which is no API group such as example.com',
+        'kinds.yaml:1: [0].kind is "a", which is no kind such as TrainingRun',
+        'kinds.yaml:1: [0].plural is "As", which is no resource such as trainingruns, in small letters',
+        'kinds.yaml:1: [0].paths is empty; name the fields that hold pod templates',
       ],
     ],
     [
       'names a kind of the API server',
       '- {group: apps, kind: Deployment, plural: deployments, paths: [spec.template]}',
-      ['kinds.yaml:1: [0].kind: Deployment is built in; its templates are known'],
+      ['kinds.yaml:1: [0].kind is Deployment, which is built in; its templates are known'],
     ],
     [
       'names the Pod',
       '- {group: "", kind: Pod, plural: pods, paths: [spec.template]}',
-      ['kinds.yaml:1: [0].kind: a Pod is judged itself; it holds no template'],
+      ['kinds.yaml:1: [0].kind is Pod, which is judged itself; it holds no template'],
     ],
     [
       'names a kind twice',
       '- {group: a.io, kind: A, plural: as, paths: [spec.a]}\n- {group: a.io, kind: A, plural: as, paths: [spec.b]}\n',
-      ['kinds.yaml:2: [1].kind: A of a.io is already at line 1'],
+      ['kinds.yaml:2: [1].kind is A of a.io, which is already at line 1'],
     ],
   ])('%s', (_, text, want) => expect(mistakes(text)).toEqual(want));
 

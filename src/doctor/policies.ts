@@ -17,7 +17,7 @@ export function policies({ policies: read, namespaces, excludedNamespaces }: Doc
   for (const policy of set.values()) {
     if (!isBroken(policy)) continue;
     const { name } = policy.metadata;
-    const text = policy.problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
+    const text = policy.problems.map(({ field, message }) => `${field} ${message}`).join('; ');
     said.push(
       problem(
         `GpuPolicy ${name} is not understood, so GPU pods of its namespaces are refused: ${text}`,

@@ -1,5 +1,6 @@
 import { Composer, type Document, isCollection, LineCounter, type Node, Parser, visit } from 'yaml';
 import { asArray, asObject, type JsonObject } from '../admission/pod.ts';
+import { yamlMistake } from '../files/yaml-mistake.ts';
 import type { Notice } from '../report/result.ts';
 
 type Path = readonly (string | number)[];
@@ -129,5 +130,10 @@ function mistake(file: string, text: string, lines: LineCounter, { message, pos 
   const { line, col: column } = lines.linePos(pos[0]);
   const isTemplate = text.includes('{{');
   const hint = isTemplate ? '. It looks like a template of Helm: helm template CHART | gpugate review -' : '';
-  return { file, line: Math.max(line, 1), column: Math.max(column, 1), message: `${message}${hint}` };
+  return {
+    file,
+    line: Math.max(line, 1),
+    column: Math.max(column, 1),
+    message: `${yamlMistake({ message, pos }, text)}${hint}`,
+  };
 }

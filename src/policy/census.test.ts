@@ -47,7 +47,7 @@ describe('the census', () => {
   it('tells the problem of a policy, else of a label, errors before warnings', () => {
     expect(Object.fromEntries(census.problems)).toEqual({
       a: 'namespace two: namespace label gpugate.dev/mode is "strict", which is not one of enforce, warn, audit',
-      broken: expect.stringMatching(/^spec\.mode: .*/),
+      broken: expect.stringMatching(/^spec\.mode is .*/),
       locked:
         'namespace held: namespace label gpugate.dev/mode is "audit", which is ignored, since policy "locked" locks mode',
     });

@@ -33,7 +33,7 @@ export function takeCensus(
   const second = new Map<string, string>();
   for (const [name, policy] of policies) {
     if (isBroken(policy))
-      problems.set(name, policy.problems.map(({ field, message }) => `${field}: ${message}`).join('; '));
+      problems.set(name, policy.problems.map(({ field, message }) => `${field} ${message}`).join('; '));
   }
   for (const namespace of [...namespaces.keys()].sort()) {
     const labels = namespaces.get(namespace) ?? {};

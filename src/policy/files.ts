@@ -30,7 +30,7 @@ export interface WatchPoliciesOptions {
 
 /**
  * Reads the policies of one file, or of a directory: its `.yaml`, `.yml` and `.json` files, not those below it.
- * @throws Error with one line `file:line: field: what` for each mistake.
+ * @throws Error with one line `file:line: field and what` for each mistake.
  */
 export async function readPolicies(path: string): Promise<PolicySet> {
   const found = await stat(path).catch((error) => {
@@ -94,7 +94,7 @@ function parsePolicies(files: Files): PolicySet {
     for (const { value, line } of manifest.objects) {
       const { name } = value.metadata;
       if (policies.has(name))
-        mistakes.push(`${file}:${line}: metadata.name: a policy "${name}" stands in another place too`);
+        mistakes.push(`${file}:${line}: metadata.name is "${name}", which is the name of another policy too`);
       policies.set(name, value);
     }
   }

@@ -1,5 +1,8 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { quoted } from '../admission/rules/each.ts';
+import { yamlMistake } from '../files/yaml-mistake.ts';
+import { mistakeText } from './mistakes.ts';
 import { parse } from './parse.ts';
 
 /** One object of a manifest, and where it begins. */
@@ -8,7 +11,7 @@ interface ManifestObject<T> {
   readonly line: number;
 }
 
-/** What a manifest holds, and what is wrong in it: one `file:line: field: text` for each mistake. */
+/** What a manifest holds, and what is wrong in it: one `file:line: field and what` for each mistake. */
 export interface Manifest<T> {
   readonly objects: readonly ManifestObject<T>[];
   readonly mistakes: readonly string[];
@@ -28,7 +31,7 @@ export function parseManifest<T>(file: string, text: string, kind: string, schem
   for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true })) {
     const lineAt = (offset: number) => lines.linePos(offset).line;
     if (document.errors.length > 0) {
-      mistakes.push(...document.errors.map(({ message, pos }) => `${file}:${lineAt(pos[0])}: ${message}`));
+      mistakes.push(...document.errors.map((error) => `${file}:${lineAt(error.pos[0])}: ${yamlMistake(error, text)}`));
       continue;
     }
     /** The line of the field, or of the nearest one around it when it is missing. */
@@ -67,11 +70,14 @@ function itemsOf(content: unknown): readonly unknown[] | undefined {
 function check<T>(value: unknown, kind: string, schema: z.ZodType<T>, report: Report): T | undefined {
   const found = (value as { kind?: unknown } | null)?.kind;
   if (found !== kind) {
-    report(['kind'], `kind: expected ${kind}, found ${found === undefined ? 'none' : String(found)}`);
+    report(
+      ['kind'],
+      found === undefined ? `kind is missing; it is ${kind}` : `kind is ${quoted(found)}, which is not ${kind}`,
+    );
     return undefined;
   }
   const result = parse(schema, value);
   if (result.success) return result.data;
-  for (const { path, message } of result.error.issues) report(path, `${z.core.toDotPath(path)}: ${message}`);
+  for (const mistake of result.mistakes) report(mistake.path, mistakeText(mistake));
   return undefined;
 }

@@ -112,7 +112,7 @@ function unknownPolicy(name: string, policies: PolicySet): PolicyProblem {
 function notUnderstood({ metadata: { name }, problems }: BrokenPolicy): readonly PolicyProblem[] {
   return problems.map(({ code, field, message }) => ({
     code,
-    where: `policy "${name}" ${field}:`,
+    where: `policy "${name}" ${field}`,
     message,
     fix: `Correct it: kubectl edit gpupolicy ${name}.`,
   }));

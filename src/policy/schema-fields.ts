@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseQuantity } from '../admission/quantity.ts';
 import { capAmount, mebibytes, SMALLEST_CAP_MIB } from './amount.ts';
 import { normalProfile, problemCode, profileProblem } from './boards.ts';
+import { which } from './mistakes.ts';
 import { gpuResource, SHARED_GPU, WHOLE_GPU } from './resources.ts';
 
 // Kinds of fields that a GpuPolicy has more than once, or that say more than their type.
@@ -13,7 +14,7 @@ export const LONGEST_LABEL = 63;
 export const LONGEST_KEY = 317;
 
 /** A quantity may be written as a YAML number (`4096`) as well as a string. */
-const text = z.union([z.string(), z.number()]).transform(String);
+const text = z.union([z.string(), z.number()], which('is not a quantity')).transform(String);
 
 export const memory = text.transform((value, context) => {
   const mib = mebibytes(value);
@@ -21,8 +22,8 @@ export const memory = text.transform((value, context) => {
   const bytes = mib === 0 && parseQuantity(value)?.nano !== 0n;
   if (mib !== undefined && !bytes) return mib;
   const message = bytes
-    ? `"${value}" is less than 1Mi; write a suffix such as Mi or Gi`
-    : `"${value}" is not a quantity of memory such as 8Gi or 512Mi`;
+    ? `is "${value}", which is less than 1Mi; write a suffix such as Mi or Gi`
+    : `is "${value}", which is not a quantity of memory such as 8Gi or 512Mi`;
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 });
@@ -36,7 +37,7 @@ export const capLimit = memory.refine(
 export const amount = text.transform((value, context) => {
   const parsed = capAmount(value);
   if (typeof parsed !== 'string') return parsed;
-  context.addIssue({ code: 'custom', message: `"${value}" ${parsed}` });
+  context.addIssue({ code: 'custom', message: `is "${value}", which ${parsed}` });
   return z.NEVER;
 });
 
@@ -44,7 +45,11 @@ export const profile = z.string().transform((value, context) => {
   const normal = normalProfile(value);
   const problem = profileProblem(normal);
   if (!problem) return normal;
-  context.addIssue({ code: 'custom', message: `"${value}" ${problem}`, params: { code: problemCode(problem) } });
+  context.addIssue({
+    code: 'custom',
+    message: `is "${value}", which ${problem}`,
+    params: { code: problemCode(problem) },
+  });
   return z.NEVER;
 });
 
@@ -67,13 +72,15 @@ const sharedName = z
   .string()
   .regex(
     /^nvidia\.com\/(gpu(\.shared)?|mig-[0-9]+g\.[0-9]+gb([.-][a-z][a-z0-9.]*)?)$/,
-    'is no resource whose units are shares: nvidia.com/gpu, nvidia.com/gpu.shared, or a MIG name such as nvidia.com/mig-1g.10gb.shared',
+    which(
+      'is no resource whose units are shares: nvidia.com/gpu, nvidia.com/gpu.shared, or a MIG name such as nvidia.com/mig-1g.10gb.shared',
+    ),
   )
   .superRefine((name, context) => {
     const shared = gpuResource(name)?.profile;
     const problem = shared === undefined ? undefined : profileProblem(shared);
     if (!problem) return;
-    const message = `"${name}": ${shared} ${problem}`;
+    const message = `is "${name}": ${shared} ${problem}`;
     context.addIssue({ code: 'custom', message, params: { code: problemCode(problem) } });
   });
 

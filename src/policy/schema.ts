@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { which } from './mistakes.ts';
 import type { CapAmount } from './policy.ts';
 import {
   amount,
@@ -148,7 +149,10 @@ const spec = z
     runtimeClassName: z
       .string()
       .max(253)
-      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/, 'is not the name of a RuntimeClass')
+      .regex(
+        /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+        which('is not the name of a RuntimeClass'),
+      )
       .optional()
       .describe(
         'The RuntimeClass for pods that ask for an NVIDIA GPU and name none, such as nvidia. A class that the pod names stays. Default: none is set.',
@@ -198,37 +202,47 @@ const spec = z
       ),
   })
   .superRefine((value: Unchecked, context) => {
-    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const issue = (path: string[], message: string, fix = '') =>
+      context.addIssue({ code: 'custom', path, message, params: { fix } });
+    // One that is not understood itself is told as such, and may mean any of these.
+    const sharing = SHARINGS.find((known) => known === value.sharing);
+    const meant = value.sharing === undefined || sharing !== undefined;
+    const isOnlyRead = (field: string, when: string, fix: string) =>
+      issue([field], `is only read with sharing: ${when}; sharing is ${sharing ?? 'not set'}`, fix);
     const labels = Object.keys(value.mig?.nodeLabels ?? {}).length > 0;
     if (value.mig?.exposure === 'selector' && !labels) {
       issue(
         ['mig', 'nodeLabels'],
-        'exposure is selector, so the labels of the nodes are needed, such as nvidia.com/mig.config: all-{profile}',
+        'is missing, and exposure is selector',
+        'Add the labels of the nodes, such as nvidia.com/mig.config: all-{profile}.',
       );
     }
     if (value.mig?.exposure === 'resource' && labels)
-      issue(['mig', 'nodeLabels'], 'is only read with exposure: selector');
+      issue(
+        ['mig', 'nodeLabels'],
+        'is only read with exposure: selector',
+        'Set spec.mig.exposure: selector, or leave out spec.mig.nodeLabels.',
+      );
     for (const [index, toleration] of [value.tolerations ?? []].flat().entries()) {
       if (toleration?.operator === 'Exists' && toleration.value)
         issue(['tolerations', String(index), 'value'], 'must be empty with operator: Exists');
     }
-    if (value.sharing === 'mig' && !value.mig) issue(['mig'], 'sharing is mig, so mig.profile is needed');
-    for (const [block, sharing] of [
+    if (sharing === 'mig' && !value.mig)
+      issue(['mig'], 'is missing, and sharing is mig', 'Add spec.mig.profile, such as 1g.10gb.');
+    for (const [block, when] of [
       ['mig', 'mig'],
       ['timeSlicing', 'time-slicing'],
       ['mps', 'mps'],
       ['exclusive', 'exclusive'],
     ] as const) {
-      if (value[block] && value.sharing !== sharing) {
-        issue([block], `is only read with sharing: ${sharing}; sharing is ${value.sharing ?? 'not set'}`);
-      }
+      if (value[block] && meant && sharing !== when)
+        isOnlyRead(block, when, `Set spec.sharing: ${when}, or leave out spec.${block}.`);
     }
-    if (value.memoryCap && value.sharing !== 'time-slicing' && value.sharing !== 'mps') {
-      issue(['memoryCap'], `is only read with sharing: time-slicing or mps; sharing is ${value.sharing ?? 'not set'}`);
-    }
+    if (value.memoryCap && meant && sharing !== 'time-slicing' && sharing !== 'mps')
+      isOnlyRead('memoryCap', 'time-slicing or mps', 'Set spec.sharing to one of them, or leave out spec.memoryCap.');
     const cap = value.memoryCap;
     if (cap?.amount?.kind === 'mib' && cap.max !== undefined && cap.amount.mib > cap.max) {
-      issue(['memoryCap', 'amount'], `${cap.amount.text} is above memoryCap.max`);
+      issue(['memoryCap', 'amount'], `is ${cap.amount.text}, which is above memoryCap.max`);
     }
     if (cap?.fallback !== undefined && cap.max !== undefined && cap.fallback > cap.max) {
       issue(['memoryCap', 'fallback'], 'is above memoryCap.max');
@@ -237,14 +251,14 @@ const spec = z
 
 /** A GpuPolicy document: what a cluster admin writes, and what the custom resource is generated from. */
 export const gpuPolicySchema = z.strictObject({
-  apiVersion: z.literal(API_VERSION, `is not ${API_VERSION}`),
-  kind: z.literal('GpuPolicy', 'is not GpuPolicy'),
+  apiVersion: z.literal(API_VERSION),
+  kind: z.literal('GpuPolicy'),
   metadata: z.looseObject({
     name: z
       .string()
       .regex(
         /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
-        'must be a DNS label of at most 63 characters, since a namespace label names it',
+        which('is not a DNS label of at most 63 characters, as a namespace label names it'),
       ),
   }),
   spec: spec.describe('What is done with GPU requests in the namespaces that name this policy.'),

@@ -27,12 +27,12 @@ describe('a GpuPolicy of the cluster', () => {
       'GPU101',
       'spec.mig.allowedProfiles[0]',
     ],
-    ['a field of a newer version', { future: true }, 'GPU101', 'spec'],
+    ['a field of a newer version', { future: true }, 'GPU101', 'spec.future'],
     ['no spec', undefined, 'GPU101', 'spec'],
     ['a spec that is null', null, 'GPU101', 'spec'],
   ])('that is not understood, for %s, is a problem of its namespaces', (_, spec, code, field) => {
     expect(resolved(spec).problems).toEqual([
-      expect.objectContaining({ code, where: `policy "p" ${field}:`, fix: 'Correct it: kubectl edit gpupolicy p.' }),
+      expect.objectContaining({ code, where: `policy "p" ${field}`, fix: 'Correct it: kubectl edit gpupolicy p.' }),
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { fieldOf, type Mistake } from './mistakes.ts';
 import { parse } from './parse.ts';
 import type { Mode, PolicyProblem } from './policy.ts';
 import { type GpuPolicy, gpuPolicySchema, MODES } from './schema.ts';
@@ -15,7 +15,10 @@ export interface FieldProblem {
   readonly code: PolicyProblem['code'];
   /** `spec.mig.profile` */
   readonly field: string;
+  /** The end of a sentence that begins with the field. */
   readonly message: string;
+  /** A sentence; may be empty. */
+  readonly fix: string;
 }
 
 export type ReadPolicy =
@@ -30,10 +33,11 @@ export function isBroken(policy: GpuPolicy | BrokenPolicy): policy is BrokenPoli
 export function readPolicy(document: unknown): ReadPolicy {
   const read = parse(gpuPolicySchema, document);
   if (read.success) return { ok: true, policy: read.data };
-  const problems = read.error.issues.map((issue) => ({
-    code: codeOf(issue),
-    field: fieldOf(issue.path),
-    message: issue.message,
+  const problems = read.mistakes.map((mistake) => ({
+    code: codeOf(mistake),
+    field: fieldOf(mistake.path),
+    message: mistake.message,
+    fix: mistake.fix,
   }));
   return { ok: false, problems };
 }
@@ -55,15 +59,6 @@ export function storedPolicies(
   return new Map(objects.map(readStored).map((policy) => [policy.metadata.name, policy]));
 }
 
-function codeOf(issue: z.core.$ZodIssue): PolicyProblem['code'] {
-  return issue.code === 'custom' && issue.params?.code === 'GPU113' ? 'GPU113' : 'GPU101';
-}
-
-/** `spec.mig.allowedProfiles[1]` */
-function fieldOf(path: readonly PropertyKey[]): string {
-  return path
-    .map((part, index) =>
-      /^\d+$/.test(String(part)) ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`,
-    )
-    .join('');
+function codeOf({ params }: Mistake): PolicyProblem['code'] {
+  return params?.code === 'GPU113' ? 'GPU113' : 'GPU101';
 }

@@ -1,6 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { readGiven } from '../files/unread.ts';
+import { yamlMistake } from '../files/yaml-mistake.ts';
+import { mistakeText } from '../policy/mistakes.ts';
+import { parse } from '../policy/parse.ts';
 
 /** What `expected.yaml` says. Its fields are explained to their authors in docs/testing-policies.md. */
 export const expectedSchema = z.strictObject({
@@ -39,20 +42,21 @@ export type Expected = z.output<typeof expectedSchema>;
 
 /**
  * Reads an `expected.yaml`.
- * @throws Error with one line `file:line: field: what` for each mistake.
+ * @throws Error with one line `file:line: field and what` for each mistake.
  */
 export async function readExpected(file: string): Promise<Expected> {
   const lines = new LineCounter();
-  const document = parseDocument(await readFile(file, 'utf8'), { lineCounter: lines, prettyErrors: false });
+  const text = await readGiven(file);
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
   if (document.errors.length > 0) {
-    throw new Error(document.errors.map(({ message, pos }) => `${at(pos[0])}: ${message}`).join('\n'));
+    throw new Error(document.errors.map((error) => `${at(error.pos[0])}: ${yamlMistake(error, text)}`).join('\n'));
   }
-  const read = expectedSchema.safeParse(document.toJS());
+  const read = parse(expectedSchema, document.toJS());
   if (read.success) return read.data;
-  const mistakes = read.error.issues.map(({ path, message }) => {
-    const node = document.getIn(path, true) as { range?: [number, ...unknown[]] } | undefined;
-    return `${at(node?.range?.[0] ?? 0)}: ${path.length > 0 ? `${z.core.toDotPath(path)}: ` : ''}${message}`;
+  const mistakes = read.mistakes.map((mistake) => {
+    const node = document.getIn(mistake.path, true) as { range?: [number, ...unknown[]] } | undefined;
+    return `${at(node?.range?.[0] ?? 0)}: ${mistakeText(mistake)}`;
   });
   throw new Error(mistakes.join('\n'));
 }

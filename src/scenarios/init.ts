@@ -1,5 +1,6 @@
 import { isMap, isSeq, LineCounter, parseAllDocuments, stringify } from 'yaml';
 import { type TemplateKinds, withTemplateKinds } from '../admission/template-kinds.ts';
+import { yamlMistake } from '../files/yaml-mistake.ts';
 import { contentIn } from './open.ts';
 
 /** The files of a new scenario but for `expected.yaml`, by name. */
@@ -62,13 +63,13 @@ function objectsOf(file: string, manifest: string): readonly Found[] {
   const lines = new LineCounter();
   const documents = parseAllDocuments(manifest, { lineCounter: lines, prettyErrors: false, merge: true });
   const mistakes = documents.flatMap(({ errors }) =>
-    errors.map(({ message, pos }) => `${file}:${lines.linePos(pos[0]).line}: ${message}`),
+    errors.map((error) => `${file}:${lines.linePos(error.pos[0]).line}: ${yamlMistake(error, manifest)}`),
   );
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
   return documents.flatMap((document) => {
     const { contents } = document;
     if (!isMap(contents)) return [];
-    const content = contentIn(file, document);
+    const content = contentIn(file, manifest, document);
     const items = contents.get('items');
     if (String(contents.get('kind')).endsWith('List') && isSeq(items)) {
       return (content as { items: unknown[] }).items.map((item) => found(item, stringify(item)));

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Document, parseAllDocuments, parseDocument } from 'yaml';
 import { type AdmissionRequest, readReview } from '../admission/review.ts';
 import { type Extras, extendedResourceName, type Limits, limitRangeOf, quotaOf } from '../cluster/extras.ts';
 import { openFiles } from '../cluster/files.ts';
 import type { KubernetesObject } from '../cluster/store.ts';
+import { readGiven } from '../files/unread.ts';
+import { yamlMistake } from '../files/yaml-mistake.ts';
 import { contentOf } from '../manifests/read.ts';
 import { readPolicies } from '../policy/files.ts';
 import { createJudge, type Judgement, type Webhook } from '../server/judge.ts';
@@ -70,15 +71,19 @@ export async function openScenario(folder: string, subResource?: string, shared:
 
 async function objectsOf(file: string | undefined): Promise<readonly Manifest[] | undefined> {
   if (file === undefined) return undefined;
-  const documents = parseAllDocuments(await readFile(file, 'utf8'), { merge: true });
-  return documents.map((document) => contentIn(file, document) as Manifest);
+  const text = await readGiven(file);
+  const documents = parseAllDocuments(text, { merge: true, prettyErrors: false });
+  return documents.map((document) => contentIn(file, text, document) as Manifest);
 }
 
-/** @throws Error that names the file. */
-export function contentIn(file: string, document: Document.Parsed): unknown {
+/** @throws Error that names the file, and the line where one is to blame. */
+export function contentIn(file: string, text: string, document: Document.Parsed): unknown {
   const [error] = document.errors;
+  if (error) {
+    const line = text.slice(0, error.pos[0]).split('\n').length;
+    throw new Error(`${file}:${line}: ${yamlMistake(error, text)}`);
+  }
   try {
-    if (error) throw error;
     return contentOf(document);
   } catch (thrown) {
     throw new Error(`${file}: ${(thrown as Error).message}`);
@@ -86,7 +91,8 @@ export function contentIn(file: string, document: Document.Parsed): unknown {
 }
 
 async function manifestOf(file: string): Promise<Manifest> {
-  const object = contentIn(file, parseDocument(await readFile(file, 'utf8'), { merge: true }));
+  const text = await readGiven(file);
+  const object = contentIn(file, text, parseDocument(text, { merge: true, prettyErrors: false }));
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw new Error(`${file}: holds no Kubernetes object`);
   }

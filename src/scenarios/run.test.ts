@@ -93,13 +93,13 @@ describe('a scenario', () => {
     [
       'expected.yaml',
       'description: a\nalowed: true\n',
-      /expected\.yaml:1: allowed: .*\n.*expected\.yaml:1: .*"alowed"/,
+      /expected\.yaml:1: allowed is missing; it is true or false\n.*expected\.yaml:2: alowed is .*\. Did you mean allowed\?/,
     ],
     ['expected.yaml', 'description: [', /expected\.yaml:1: /],
     ['input.yaml', '- 1\n', /input\.yaml: holds no Kubernetes object/],
-    ['namespace.yaml', '{"kind":"Namespace"}', /namespace\.yaml:1: metadata: /],
+    ['namespace.yaml', '{"kind":"Namespace"}', /namespace\.yaml:1: metadata is missing/],
     ['policy.yaml', '{"kind":"GpuPolicy"}', /policy\.yaml:1: /],
-    ['limits.yaml', 'a: [', /limits\.yaml: /],
+    ['limits.yaml', 'a: [', /limits\.yaml:\d+: /],
     ['input.yaml', 'spec: &s { a: *s }', /input\.yaml: an alias stands within its own anchor$/],
   ])('with a broken %s is unreadable, with the place of the mistake', async (file, text, problems) => {
     await write('expected.yaml', right);

@@ -52,7 +52,7 @@ describe('a GpuPolicy that is written', () => {
       ask('GpuPolicy', 'CREATE', document('p', { sharing: 'mig', mig: { profile: '1g.11gb' } }), { name: 'p' }) ?? {};
     expect(answer).toMatchObject({ allowed: false, code: 403, reason: 'Forbidden' });
     expect(answer?.message).toMatch(
-      /^gpugate: 1 problem with GpuPolicy "p"\n - GPU113 spec\.mig\.profile: "1g\.11gb" is on no known board; nearest: 1g\.10gb \(A100.*\), 1g\.12gb \(.*\)$/,
+      /^gpugate: 1 problem with GpuPolicy "p"\n - GPU113 spec\.mig\.profile is "1g\.11gb", which is on no known board; nearest: 1g\.10gb \(A100.*\), 1g\.12gb \(.*\)$/,
     );
     expect(answer?.causes).toEqual([expect.objectContaining({ reason: 'GPU113', field: 'spec.mig.profile' })]);
     expect(findings).toEqual([
@@ -62,7 +62,9 @@ describe('a GpuPolicy that is written', () => {
 
   it('is refused where two fields do not go together', () => {
     const { answer } = ask('GpuPolicy', 'CREATE', document('p', { sharing: 'mps', mig: { profile: '1g.10gb' } })) ?? {};
-    expect(answer?.message).toContain(' - GPU101 spec.mig: is only read with sharing: mig; sharing is mps');
+    expect(answer?.message).toContain(
+      ' - GPU101 spec.mig is only read with sharing: mig; sharing is mps. Set spec.sharing: mig, or leave out spec.mig.',
+    );
   });
 
   it('is refused with all at once: fields that are wrong by themselves, and those that do not go together', () => {

@@ -56,20 +56,30 @@ function judgePolicy({ name, object }: AdmissionRequest, { policies }: Settings)
 
 function refused(name: string, problems: readonly FieldProblem[]): Judgement {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  const lines = problems.map(({ code, field, message }) => ` - ${oneLine(`${code} ${field}: ${message}`)}`);
+  const lines = problems.map(
+    ({ code, field, message, fix }) => ` - ${oneLine(`${code} ${field} ${sentences(message, fix)}`)}`,
+  );
   const message = [`gpugate: ${count} with GpuPolicy "${oneLine(name)}"`, ...lines].join('\n');
-  const causes = problems.map(({ code, ...problem }) => ({ reason: code, ...problem }));
+  const causes = problems.map(({ code, field, message, fix }) => ({
+    reason: code,
+    field,
+    message: sentences(message, fix),
+  }));
   return {
     ...UNTOUCHED,
     answer: { ...UNTOUCHED.answer, allowed: false, code: 403, reason: 'Forbidden', message, causes },
-    findings: problems.map(({ code, field, message }) => ({
+    findings: problems.map(({ code, field, message, fix }) => ({
       code,
       severity: 'error',
       field,
-      message: `${message}.`,
-      fix: 'Correct the policy.',
+      message: `${field} ${message}.`,
+      fix: fix || `${message.startsWith('is missing') ? 'Add' : 'Correct'} ${field}.`,
     })),
   };
+}
+
+function sentences(message: string, fix: string): string {
+  return fix === '' ? message : `${message}. ${fix}`;
 }
 
 const MOST_NAMES = 5;

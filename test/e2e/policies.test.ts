@@ -115,7 +115,7 @@ describe('GpuPolicies in a real API server', () => {
       expect(code).toBe(1);
       expect(stderr.slice(stderr.indexOf('admission webhook'))).toBe(
         `admission webhook "policies.validate.gpugate.dev" denied the request: gpugate: 1 problem with GpuPolicy "x"
- - GPU113 spec.mig.profile: "1g.11gb" is on no known board; nearest: 1g.10gb (A100-SXM4-40GB, A100-SXM4-80GB, ...), 1g.12gb (H100-NVL, GH200-96GB, ...)
+ - GPU113 spec.mig.profile is "1g.11gb", which is on no known board; nearest: 1g.10gb (A100-SXM4-40GB, A100-SXM4-80GB, ...), 1g.12gb (H100-NVL, GH200-96GB, ...)
 `,
       );
     });
@@ -124,8 +124,8 @@ describe('GpuPolicies in a real API server', () => {
       const spec = { sharing: 'mig', mig: { profile: '1g.10gb' }, timeSlicing: {}, memoryCap: { amount: 'lots' } };
       const { stderr } = await apply(policy('x', spec));
       expect(stderr).toContain('3 problems with GpuPolicy "x"');
-      expect(stderr).toContain(' - GPU101 spec.timeSlicing: is only read with sharing: time-slicing; sharing is mig');
-      expect(stderr).toContain(' - GPU101 spec.memoryCap.amount: "lots" is not auto');
+      expect(stderr).toContain(' - GPU101 spec.timeSlicing is only read with sharing: time-slicing; sharing is mig');
+      expect(stderr).toContain(' - GPU101 spec.memoryCap.amount is "lots", which is not auto');
     });
 
     test.each<[string, object, string]>([
@@ -205,7 +205,7 @@ describe('GpuPolicies in a real API server', () => {
     const refused = await dry(pod('p', 'broken', [container('c')]));
     expect(refused.stderr).toContain('policy "broken", namespace broken');
     expect(refused.stderr).toContain(
-      'GPU113 metadata.namespace: policy "broken" spec.mig.profile: "1g.11gb" is on no known board',
+      'GPU113 metadata.namespace: policy "broken" spec.mig.profile is "1g.11gb", which is on no known board',
     );
     expect((await dry(pod('p', 'broken', [container('c', {})]))).code, 'other pods are let by').toBe(0);
     expect(await statesOf()).toMatchObject({ not_understood: 1, missing: 0 });

@@ -341,10 +341,47 @@ ${WHOLE}`;
     );
   });
 
+  it('of a GpuPolicy each mistake names its field, its value and what to do, at the place of the key', async () => {
+    const policy = [
+      'apiVersion: gpugate.dev/v1alpha1',
+      'kind: GpuPolicy',
+      'metadata: { name: bad }',
+      'spec: { sharing: migg, foo: 1, mde: warn, templates: false, nodesOnDemand: maybe, otherSchedulers: [""],',
+      '  mig: { profile: 1g.10gb },',
+      '  memoryCap: { reserve: .inf }}',
+      '',
+    ].join('\n');
+    const { code, stdout } = await review(['-'], { input: policy });
+    expect(code).toBe(1);
+    expect(stdout.split('\n').slice(1, -2)).toEqual([
+      '<stdin>:4:9: error GPU101 GpuPolicy bad: spec.sharing is "migg", which is not one of exclusive, time-slicing, mps, mig.',
+      '    Did you mean mig?',
+      '<stdin>:6:3: error GPU101 GpuPolicy bad: spec.memoryCap.amount is missing.',
+      '    Add spec.memoryCap.amount.',
+      '<stdin>:6:16: error GPU101 GpuPolicy bad: spec.memoryCap.reserve is .inf, which is not a quantity.',
+      '    Correct spec.memoryCap.reserve.',
+      '<stdin>:4:61: error GPU101 GpuPolicy bad: spec.nodesOnDemand is "maybe", which is not true or false.',
+      '    Correct spec.nodesOnDemand.',
+      '<stdin>:4:101: error GPU101 GpuPolicy bad: spec.otherSchedulers[0] is empty.',
+      '    Correct spec.otherSchedulers[0].',
+      '<stdin>:4:43: error GPU101 GpuPolicy bad: spec.templates is false, which is not one of off, warn, deny, mutate.',
+      '    Write "off" in quotes.',
+      '<stdin>:4:24: error GPU101 GpuPolicy bad: spec.foo is not a field that gpugate knows.',
+      '    Known are mode, sharing, mig, exclusive, timeSlicing, mps, memoryCap, tolerations, runtimeClassName, nodesOnDemand, otherSchedulers, maxGpus, visibleDevices, templates, locked.',
+      '<stdin>:4:32: error GPU101 GpuPolicy bad: spec.mde is not a field that gpugate knows.',
+      '    Did you mean mode?',
+    ]);
+  });
+
+  it('a key that stands twice is named', async () => {
+    const { stderr } = await review(['-'], { input: HALF.replace('0.5', '1, nvidia.com/gpu: 2') });
+    expect(stderr).toBe('gpugate: <stdin>:4:85: key "nvidia.com/gpu" is already set in this map\n');
+  });
+
   it('a Node that is no Node is a mistake with its place', async () => {
     const { code, stderr } = await review(['-'], { input: 'apiVersion: v1\nkind: Node\nmetadata: { name: 3 }\n' });
     expect(code).toBe(3);
-    expect(stderr).toBe('gpugate: <stdin>:3:13: metadata.name: must be a name\n');
+    expect(stderr).toBe('gpugate: <stdin>:3:13: metadata.name must be a name\n');
   });
 });
 

@@ -43,8 +43,14 @@ export function found(
 
 /** A JSON value as people would write it, cut to what a message can hold. */
 export function shown(value: unknown, longest = 40): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  const text = typeof value === 'string' ? value : (yamlOnly(value) ?? JSON.stringify(value) ?? 'nothing');
   return cut(text.replace(/[\p{Cc}\p{Cf}]/gu, ' '), longest);
+}
+
+/** A number of YAML that JSON has no word for, and makes null of. */
+function yamlOnly(value: unknown): string | undefined {
+  if (typeof value !== 'number' || Number.isFinite(value)) return undefined;
+  return Number.isNaN(value) ? '.nan' : value < 0 ? '-.inf' : '.inf';
 }
 
 function cut(text: string, length: number): string {

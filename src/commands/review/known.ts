@@ -1,11 +1,12 @@
 import type { z } from 'zod';
-import { fieldPath } from '../../admission/pod.ts';
 import { type Extras, extendedResourceName, type Limits, limitRangeOf, quotaOf } from '../../cluster/extras.ts';
 import { namespaceSchema, nodeSchema } from '../../cluster/files.ts';
 import type { ClusterSource, Labels, NodeInfo } from '../../cluster/source.ts';
 import type { KubernetesObject } from '../../cluster/store.ts';
 import { placeOfField, placeOfObject } from '../../manifests/places.ts';
 import type { Manifest } from '../../manifests/read.ts';
+import { fieldOf, mistakeText } from '../../policy/mistakes.ts';
+import { parse } from '../../policy/parse.ts';
 import type { PolicySet } from '../../policy/resolve.ts';
 import { readStored } from '../../policy/stored.ts';
 import type { Notice, Place } from '../../report/result.ts';
@@ -35,11 +36,10 @@ export function gatherKnown(before: Known, namespaceOf: (manifest: Manifest) => 
   const unreadable: Notice[] = [];
 
   function read<T>(schema: z.ZodType<T>, { object, source }: Manifest): T | undefined {
-    const result = schema.safeParse(object);
+    const result = parse(schema, object);
     if (result.success) return result.data;
-    for (const { path, message } of result.error.issues) {
-      const field = fieldPath(path as (string | number)[]);
-      unreadable.push({ ...placed(placeOfField(source, field)), message: `${field}: ${message}` });
+    for (const mistake of result.mistakes) {
+      unreadable.push({ ...placed(placeOfField(source, fieldOf(mistake.path))), message: mistakeText(mistake) });
     }
     return undefined;
   }
