@@ -10,6 +10,7 @@ const duration = z.string().regex(/^[1-9][0-9]*[hms]$/);
 const strings = z.record(z.string(), z.string());
 const objects = z.array(z.record(z.string(), z.unknown()));
 const object = z.record(z.string(), z.unknown());
+const named = z.looseObject({ name: z.string().min(1) });
 /** As Kubernetes writes amounts of CPU and memory. */
 const quantity = z.union([z.string().regex(/^[0-9]+(\.[0-9]+)?(m|k|M|G|Ki|Mi|Gi)?$/), z.number().positive()]);
 const memory = z.string().regex(/^[0-9]+(\.[0-9]+)?(k|M|G|Ki|Mi|Gi)?$/);
@@ -116,6 +117,7 @@ export const valuesSchema = z
     priorityClassName: nameOrEmpty,
     priorityQuota: switchedOn,
     updateStrategy,
+    revisionHistoryLimit: z.int().min(0),
     podDisruptionBudget: z.strictObject({
       enabled: switchedOn,
       maxUnavailable: z.union([z.int().min(1), z.string().regex(/^[1-9][0-9]?%$/)]),
@@ -131,11 +133,17 @@ export const valuesSchema = z
       z.strictObject({ name: z.string().min(1), value: z.string().optional(), valueFrom: object.optional() }),
     ),
     extraArgs: z.array(z.string()),
+    extraVolumes: z.array(named),
+    extraVolumeMounts: z.array(named),
+    podSecurityContext: object,
+    containerSecurityContext: object,
     serviceAccount: z.strictObject({ create: switchedOn, name: nameOrEmpty, annotations: strings }),
     service: z.strictObject({ port, annotations: strings }),
     host: z.string().regex(/^[A-Za-z0-9.:-]*$/),
     ports: z.strictObject({ webhook: port, metrics: port }),
     hostNetwork: switchedOn,
+    dnsPolicy: z.enum(['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None']),
+    dnsConfig: object,
     hooks: z.strictObject({ installCrd: switchedOn, unregister: switchedOn }),
     test: z.strictObject({ namespace: name }),
     networkPolicy,
@@ -172,6 +180,10 @@ export const valuesSchema = z
     deploymentAnnotations: true,
     extraEnv: true,
     extraArgs: true,
+    extraVolumes: true,
+    extraVolumeMounts: true,
+    dnsPolicy: true,
+    dnsConfig: true,
     host: true,
     serviceMonitor: true,
     prometheusRule: true,

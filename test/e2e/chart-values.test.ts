@@ -336,3 +336,58 @@ test('annotations of pods replace none of the chart', async () => {
     note: 'yes',
   });
 });
+
+describe('what else of a pod is for values to say', () => {
+  const podOf = async (...args: readonly string[]) => one(await render(...args), 'Deployment').spec.template.spec;
+
+  test('users and groups can be left to the cluster, as OpenShift wants, in pods of hooks too', async () => {
+    const without = ['runAsUser', 'runAsGroup', 'fsGroup'].map((name) => `podSecurityContext.${name}=null`);
+    const manifests = await render(...set(...without));
+    const pods = manifests.flatMap(({ kind, spec }) => (kind === 'Pod' ? [spec] : (spec?.template?.spec ?? [])));
+    expect(pods).toHaveLength(4);
+    for (const { securityContext } of pods) {
+      expect(securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    }
+  });
+
+  test('capabilities and the like of the container', async () => {
+    const [{ securityContext }] = (await podOf(...set('containerSecurityContext.seLinuxOptions.type=container_t')))
+      .containers;
+    expect(securityContext).toMatchObject({ readOnlyRootFilesystem: true, seLinuxOptions: { type: 'container_t' } });
+  });
+
+  test.each([
+    [[], undefined],
+    [['hostNetwork=true'], 'ClusterFirstWithHostNet'],
+    [['hostNetwork=true', 'dnsPolicy=Default'], 'Default'],
+  ])('how names are found with %j', async (settings, expected) => {
+    const { dnsPolicy, dnsConfig } = await podOf(...set(...settings, 'dnsConfig.nameservers={192.0.2.1}'));
+    expect({ dnsPolicy, dnsConfig }).toEqual({ dnsPolicy: expected, dnsConfig: { nameservers: ['192.0.2.1'] } });
+  });
+
+  const volumes = (name: string) => [
+    ...['--set-json', `extraVolumes=${JSON.stringify([{ name, configMap: { name: 'ours' } }])}`],
+    ...['--set-json', `extraVolumeMounts=${JSON.stringify([{ name, mountPath: '/ours' }])}`],
+  ];
+
+  test('further volumes and where they are mounted', async () => {
+    const pod = await podOf(...volumes('ours'));
+    expect(pod.volumes.at(-1)).toEqual({ name: 'ours', configMap: { name: 'ours' } });
+    expect(pod.containers[0].volumeMounts.at(-1)).toEqual({ name: 'ours', mountPath: '/ours' });
+  });
+
+  test.each([
+    [volumes('settings'), 'extraVolumes: settings is a volume of the chart; give another name'],
+    [
+      volumes('ours').slice(0, 2),
+      'extraVolumes: ours is mounted nowhere; name it in extraVolumeMounts, or leave it out',
+    ],
+    [volumes('ours').slice(2), 'extraVolumeMounts: there is no volume ours; add it to extraVolumes'],
+  ])('but not %j', async (args, message) => {
+    expect((await helm(['template', 'gpugate', CHART, ...args])).stderr).toContain(message);
+  });
+
+  test('how many old ReplicaSets are kept', async () => {
+    expect(one(await render(...set('revisionHistoryLimit=7')), 'Deployment').spec.revisionHistoryLimit).toBe(7);
+  });
+});

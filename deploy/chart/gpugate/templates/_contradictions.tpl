@@ -37,6 +37,7 @@ shutdown-delay: shutdownDelay
       (include "gpugate.wrongCertificates" . | fromYamlArray)
       (include "gpugate.wrongAvailability" . | fromYamlArray)
       (include "gpugate.wrongResources" . | fromYamlArray)
+      (include "gpugate.wrongVolumes" . | fromYamlArray)
       (include "gpugate.wrongNamespaces" . | fromYamlArray)
       (include "gpugate.wrongKinds" . | fromYamlArray)
       (include "gpugate.wrongSettings" . | fromYamlArray) -}}
@@ -175,6 +176,30 @@ shutdown-delay: shutdownDelay
 {{- range .Values.gpuResources -}}
 {{- if regexMatch "kubernetes\\.io/" . -}}
 {{- $wrong = append $wrong (printf "gpuResources: %s is no extended resource, as names of kubernetes.io are Kubernetes' own; leave it out" .) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $wrong -}}
+{{- end -}}
+
+{{- define "gpugate.wrongVolumes" -}}
+{{- $wrong := list -}}
+{{- $mounted := list -}}
+{{- range .Values.extraVolumeMounts -}}
+{{- $mounted = append $mounted .name -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range .Values.extraVolumes -}}
+{{- $names = append $names .name -}}
+{{- /* Those of templates/deployment.yaml. */ -}}
+{{- if has .name (list "settings" "certificates" "templates" "client-ca") -}}
+{{- $wrong = append $wrong (printf "extraVolumes: %s is a volume of the chart; give another name" .name) -}}
+{{- else if not (has .name $mounted) -}}
+{{- $wrong = append $wrong (printf "extraVolumes: %s is mounted nowhere; name it in extraVolumeMounts, or leave it out" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- range $mounted -}}
+{{- if not (has . $names) -}}
+{{- $wrong = append $wrong (printf "extraVolumeMounts: there is no volume %s; add it to extraVolumes" .) -}}
 {{- end -}}
 {{- end -}}
 {{- toYaml $wrong -}}

@@ -90,23 +90,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- divf (mulf 0.6 (include "gpugate.amount" .Values.resources.limits.memory | float64)) 1048576.0 | floor | int -}}
 {{- end -}}
 
-{{- define "gpugate.podSecurityContext" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile:
-  type: RuntimeDefault
-{{- end -}}
-
-{{- define "gpugate.containerSecurityContext" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop:
-    - ALL
-{{- end -}}
-
 {{- /* Of gpugate's own and of cert-manager, each has one: where the source changes, neither would take up what the other wrote. */ -}}
 {{- define "gpugate.certificateSecret" -}}
 {{- if eq .Values.certificates.source "secret" -}}
@@ -139,7 +122,7 @@ automountServiceAccountToken: true
 enableServiceLinks: false
 restartPolicy: Never
 securityContext:
-  {{- include "gpugate.podSecurityContext" $root | nindent 2 }}
+  {{- toYaml $root.Values.podSecurityContext | nindent 2 }}
 {{- with $root.Values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
@@ -169,5 +152,5 @@ containers:
       limits:
         memory: 256Mi
     securityContext:
-      {{- include "gpugate.containerSecurityContext" $root | nindent 6 }}
+      {{- toYaml $root.Values.containerSecurityContext | nindent 6 }}
 {{- end -}}
