@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { PatchOperation } from '../admission/patch.ts';
 import { openScenario } from '../scenarios/open.ts';
 import { scenarioFolders } from '../scenarios/run.ts';
-import { edit, fileDiff } from './edit.ts';
+import { edit } from './edit.ts';
 import { readManifests } from './read.ts';
 import { spliced } from './spliced.ts';
 
@@ -237,12 +237,6 @@ it('of a file in one line only the object is shown', () => {
   expect(spliced(source.text, splices ?? [])).toContain('{"name":"pod-7", "labels": {"a":"b"}}');
   expect(diff).toBe(
     '@@ -1,4 +1,6 @@\n apiVersion: v1\n kind: Pod\n metadata:\n   name: pod-7\n+  labels:\n+    a: b\n',
-  );
-});
-
-it('a diff of a file is one that git apply takes', () => {
-  expect(fileDiff('./d/a.yaml', 'a: 1\n', 'a: 2\n')).toBe(
-    '--- a/d/a.yaml\n+++ b/d/a.yaml\n@@ -1,1 +1,1 @@\n-a: 1\n+a: 2\n',
   );
 });
 

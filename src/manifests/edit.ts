@@ -1,4 +1,4 @@
-import { formatPatch, structuredPatch } from 'diff';
+import { structuredPatch } from 'diff';
 import { isCollection, parseDocument, stringify } from 'yaml';
 import { sameJson } from '../admission/json.ts';
 import type { PatchOperation } from '../admission/patch.ts';
@@ -58,19 +58,6 @@ function yamlOf(value: unknown): string {
 function splicedPart(text: string, start: number, end: number, splices: readonly Splice[]): string {
   const here = splices.map((splice) => ({ ...splice, start: splice.start - start, end: splice.end - start }));
   return spliced(text.slice(start, end), here);
-}
-
-/** A unified diff of a whole file, as `git apply` and `patch -p1` take it. */
-export function fileDiff(file: string, before: string, after: string): string {
-  const path = file.replace(/^\.?\//, '');
-  const { hunks: found } = structuredPatch('', '', before, after);
-  return formatPatch({
-    oldFileName: `a/${path}`,
-    newFileName: `b/${path}`,
-    oldHeader: undefined,
-    newHeader: undefined,
-    hunks: found,
-  }).replace(/^=+\n/, '');
 }
 
 function hunks(before: string, after: string, line: number): string {

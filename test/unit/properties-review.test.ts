@@ -1,9 +1,15 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { sameJson } from '../../src/admission/json.ts';
 import { withTemplateKinds } from '../../src/admission/template-kinds.ts';
 import { type Reviewing, reviewText } from '../../src/commands/review/files.ts';
+import { fileDiff } from '../../src/manifests/file-diff.ts';
 import { readManifests } from '../../src/manifests/read.ts';
 import type { ReportedObject } from '../../src/report/result.ts';
 import { anyJson } from './arbitrary-json.ts';
@@ -21,6 +27,7 @@ const STYLES: Readonly<Record<string, (object: object) => string>> = {
   'JSON in lines': (object) => JSON.stringify(object, null, 2),
   'JSON by tabs': (object) => JSON.stringify(object, null, '\t'),
   'lines of Windows': (object) => stringify(object, { aliasDuplicateObjects: false }).replaceAll('\n', '\r\n'),
+  'without a newline at its end': (object) => stringify(object, { aliasDuplicateObjects: false }).trimEnd(),
   'behind another document': (object) =>
     `# first\na: 1\n---\n${stringify(object, { aliasDuplicateObjects: false })}---\nb: 2\n`,
 };
@@ -43,6 +50,8 @@ async function reviewed(text: string, around: World) {
 const asPod = (pod: Json): Json => ({ apiVersion: 'v1', kind: 'Pod', ...pod });
 const podIn = (text: string) =>
   [...readManifests('a.yaml', text)].flatMap((read) => ('manifest' in read ? [read.manifest.object] : []))[0];
+
+const someFiles = fc.tuple(fc.array(soundPod, { minLength: 1, maxLength: 4 }), enforcing, anyStyle);
 
 describe('laws of review', { timeout: TIMEOUT }, () => {
   it('the verdict is that of the webhook, however the manifest is written', async () => {
@@ -77,6 +86,34 @@ describe('laws of review', { timeout: TIMEOUT }, () => {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  it('git apply and patch make of the files what the patch says', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'gpugate-patch-'));
+    try {
+      const patches: string[] = [];
+      const wanted = new Map<string, string>();
+      for (const [index, [pods, around, written]] of fc.sample(someFiles, 60).entries()) {
+        const text = pods.map((pod) => written(asPod(pod))).join('\n---\n');
+        const { changed } = await reviewed(text, around);
+        if (changed.text === text) continue;
+        for (const tool of ['git', 'patch']) await writeFile(join(dir, `${tool}-${index}.yaml`), text);
+        patches.push(fileDiff(`TOOL-${index}.yaml`, { text, mark: '' }, changed));
+        wanted.set(`${index}.yaml`, changed.text);
+      }
+      expect(wanted.size).toBeGreaterThan(10);
+      const run = promisify(execFile);
+      for (const [tool, ...args] of [
+        ['git', 'apply', '--whitespace=nowarn'],
+        ['patch', '--batch', '-p1', '-i'],
+      ] as const) {
+        await writeFile(join(dir, 'diff'), patches.join('').replaceAll('TOOL', tool));
+        await run(tool, [...args, 'diff'], { cwd: dir });
+        for (const [name, text] of wanted) expect(await readFile(join(dir, `${tool}-${name}`), 'utf8')).toBe(text);
+      }
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
   });
 
   it('nothing in a file makes it fail', async () => {

@@ -3,7 +3,7 @@ import type { TemplateKinds } from '../../admission/template-kinds.ts';
 import { type Edited, edit } from '../../manifests/edit.ts';
 import { placeOfField, placeOfObject, sharesText } from '../../manifests/places.ts';
 import { type Manifest, readManifests } from '../../manifests/read.ts';
-import { type Splice, spliced } from '../../manifests/spliced.ts';
+import { type Rewritten, rewritten, type Splice, spliced } from '../../manifests/spliced.ts';
 import type { Notice, ReportedObject } from '../../report/result.ts';
 import type { Judge } from '../../server/judge.ts';
 import { type Fix, fixesOf } from './fixes.ts';
@@ -27,9 +27,9 @@ export interface ReviewedText {
   /** Its text as the webhook leaves it. */
   readonly mutated: string;
   /** Its text with all that the policy changes, of pods and workloads alike. */
-  readonly changed: string;
+  readonly changed: Rewritten;
   /** Its text with what can be fixed without a guess. */
-  readonly fixed: string;
+  readonly fixed: Rewritten;
   readonly fixes: readonly Fix[];
   /** What could be fixed without a guess, but not in this text. */
   readonly unfixed: readonly Notice[];
@@ -81,8 +81,8 @@ export async function reviewText(
     unfixed,
     unedited,
     mutated: spliced(text, parts.mutated),
-    changed: spliced(text, parts.changed),
-    fixed: spliced(text, parts.fixed),
+    changed: rewritten(text, parts.changed),
+    fixed: rewritten(text, parts.fixed),
     fixes,
   };
 }

@@ -1,4 +1,4 @@
-import { fileDiff } from '../../manifests/edit.ts';
+import { fileDiff } from '../../manifests/file-diff.ts';
 import { isColoured } from '../../report/colour.ts';
 import { noticeLine } from '../../report/lines.ts';
 import { type Counted, type Notice, type Report, type ReportedObject, summaryOf } from '../../report/result.ts';
@@ -9,7 +9,7 @@ import type { ReviewOptions } from '../review.ts';
 import { VERSION } from '../version.ts';
 import type { ReviewedText } from './files.ts';
 import { type Output, rendered } from './outputs.ts';
-import type { Text } from './texts.ts';
+import { patchName, shownName, type Text } from './texts.ts';
 
 /** Prints as objects come, so that only formats that need all of them keep them. */
 export interface Printer {
@@ -47,9 +47,12 @@ export function printerOf(options: ReviewOptions): Printer {
       if (keeps) kept.push(object);
       if (live) stream.write(objectText(object, colour));
     },
-    file(file, { text, mark }, reviewed) {
-      if (wants('patch') && reviewed.changed !== text)
-        patches.push(fileDiff(file, `${mark}${text}`, `${mark}${reviewed.changed}`));
+    file(file, before, reviewed) {
+      if (wants('patch') && reviewed.changed.text !== before.text) {
+        const name = patchName(file);
+        if (name === undefined) say(`${shownName(file)}: ${OUTSIDE}`);
+        else patches.push(fileDiff(name, before, reviewed.changed));
+      }
       if (!mutated) return;
       const parted = printed && !reviewed.mutated.startsWith('---');
       process.stdout.write(`${parted ? '---\n' : ''}${reviewed.mutated.replace(/\n?$/, '\n')}`);
@@ -78,6 +81,10 @@ export function printerOf(options: ReviewOptions): Printer {
     },
   };
 }
+
+/** `git apply` and `patch` touch nothing outside the folder that they are run in. */
+const OUTSIDE =
+  'is left out of the patch, since it lies outside of this folder; run gpugate where the patch is to be applied';
 
 /** With its warnings as errors. */
 function promoted(object: ReportedObject): ReportedObject {

@@ -1,7 +1,8 @@
 import { withTemplateKinds } from '../../admission/template-kinds.ts';
 import { openFiles } from '../../cluster/files.ts';
-import { fileDiff } from '../../manifests/edit.ts';
+import { fileDiff } from '../../manifests/file-diff.ts';
 import { type Manifest, readManifests } from '../../manifests/read.ts';
+import { afterBoth, type Rewritten } from '../../manifests/spliced.ts';
 import { readPolicies } from '../../policy/files.ts';
 import { EXCLUDED_NAMESPACES } from '../../registration/entries.ts';
 import { noticeLine } from '../../report/lines.ts';
@@ -15,7 +16,7 @@ import { openTemplateKinds } from '../templates.ts';
 import { type ReviewedText, type Reviewing, reviewText } from './files.ts';
 import { gatherKnown, type Known, MAY_HOLD_KNOWN, sourceOf } from './known.ts';
 import { type Printer, printerOf } from './printer.ts';
-import { openTexts, readText, shownName, type Text, type Texts } from './texts.ts';
+import { openTexts, patchName, readText, shownName, type Text, type Texts } from './texts.ts';
 
 /** Reviews manifests, prints what was found, and answers the exit code. */
 export async function review(paths: readonly string[], options: ReviewOptions): Promise<number> {
@@ -62,7 +63,7 @@ export async function review(paths: readonly string[], options: ReviewOptions): 
     unreadable.push(...ended.unreadable);
     if (options.mutated || options.fixPolicy || printer.wants('patch')) notices.push(...ended.unedited);
   }
-  notices.push(...[...unknown].map(unknownNamespace), ...[...excluded].map(excludedNamespace));
+  notices.push(...[...unknown].map((name) => unknownNamespace(name, options)), ...[...excluded].map(excludedNamespace));
   return printer.end(notices, unreadable);
 }
 
@@ -78,27 +79,33 @@ async function reviewFile(
   const { text, mark } = before;
   if (!options.fix && !options.fixPolicy) {
     const reviewed = await reviewText(shown, text, reviewing, printer.object);
-    printer.file(shown, before, reviewed);
+    printer.file(file, before, reviewed);
     return reviewed;
   }
   const first = await reviewText(shown, text, reviewing, () => {});
   if (options.fix) for (const notice of first.unfixed) printer.say(noticeLine(notice));
-  let fixed = options.fix ? first.fixed : text;
-  if (options.fixPolicy) fixed = (await reviewText(shown, fixed, reviewing, () => {})).changed;
-  if (fixed !== text) {
-    if (options.dryRun) printer.diff(fileDiff(shown, `${mark}${text}`, `${mark}${fixed}`));
+  const fixed = options.fix ? first.fixed : { text, changes: [] };
+  const { text: left, changes } = options.fixPolicy ? await withPolicy(shown, fixed, reviewing) : fixed;
+  if (left !== text) {
+    if (options.dryRun) printer.diff(fileDiff(patchName(file) ?? shown, before, { text: left, changes }));
     else {
-      await replaceFile(file, `${mark}${fixed}`);
+      await replaceFile(file, `${mark}${left}`);
       const codes = options.fix ? [...new Set(first.fixes.map(({ code }) => code))] : [];
       printer.say(
         `${shown}: ${[...codes, ...(options.fixPolicy ? ['what the policy changes'] : [])].join(', ')} written`,
       );
     }
   }
-  const left = options.dryRun ? text : fixed;
-  const reviewed = await reviewText(shown, left, reviewing, printer.object);
-  printer.file(shown, { text: left, mark }, reviewed);
+  const now = { text: options.dryRun ? text : left, mark };
+  const reviewed = await reviewText(shown, now.text, reviewing, printer.object);
+  printer.file(file, now, reviewed);
   return reviewed;
+}
+
+/** With what the policies change beside what was fixed. */
+async function withPolicy(shown: string, fixed: Rewritten, reviewing: Reviewing): Promise<Rewritten> {
+  const { changed } = await reviewText(shown, fixed.text, reviewing, () => {});
+  return { text: changed.text, changes: afterBoth(fixed.changes, changed.changes) };
 }
 
 async function gather(texts: Texts, file: string, add: (manifest: Manifest) => void): Promise<void> {
@@ -110,14 +117,13 @@ async function gather(texts: Texts, file: string, add: (manifest: Manifest) => v
 
 /** What the flags give: files, or a cluster and files over it. */
 async function knownBefore(options: ReviewOptions): Promise<Known & { readonly namespace?: string }> {
-  const { cluster, kubeconfig, context, policies, namespaces, nodes } = options;
-  const live =
-    cluster || kubeconfig !== undefined || context !== undefined
-      ? await withCluster(options, async (client, signal) => {
-          const { knownOfCluster } = await import('./live.ts');
-          return { ...(await knownOfCluster(client, signal)), namespace: client.namespace };
-        })
-      : undefined;
+  const { cluster, policies, namespaces, nodes } = options;
+  const live = cluster
+    ? await withCluster(options, async (client, signal) => {
+        const { knownOfCluster } = await import('./live.ts');
+        return { ...(await knownOfCluster(client, signal)), namespace: client.namespace };
+      })
+    : undefined;
   const files = await orInput(
     openFiles({ ...(namespaces === undefined ? {} : { namespaces }), ...(nodes === undefined ? {} : { nodes }) }),
   );
@@ -142,8 +148,9 @@ function namespacesBy(given: string): (manifest: Manifest) => string | undefined
   };
 }
 
-function unknownNamespace(namespace: string): Notice {
-  return {
-    message: `namespace ${namespace} is not known, so only arithmetic is judged in it; give its manifest (--namespaces, or among the others), --namespace-label, or --cluster`,
-  };
+function unknownNamespace(namespace: string, { cluster }: ReviewOptions): Notice {
+  const what = cluster ? `the cluster has no namespace ${namespace}` : `namespace ${namespace} is not known`;
+  const give = 'give its manifest (--namespaces, or among the others)';
+  const others = cluster ? ', or --namespace-label' : ', --namespace-label, or --cluster';
+  return { message: `${what}, so only arithmetic is judged in it; ${give}${others}` };
 }

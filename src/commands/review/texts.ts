@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { isAbsolute, relative, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { whyUnread } from '../../files/unread.ts';
 import { findManifests } from '../../manifests/find.ts';
@@ -25,6 +26,13 @@ export interface Text {
 export function shownName(file: string): string {
   // A line break in a name would begin a line of its own, and could be taken for a finding.
   return file === '-' ? '<stdin>' : file.replace(/\p{Cc}/gu, '?');
+}
+
+/** As a patch names it, from the current folder; undefined for what lies outside of it. */
+export function patchName(file: string): string | undefined {
+  if (file === '-') return shownName(file);
+  const name = relative('', file).replaceAll(sep, '/');
+  return name.startsWith('../') || isAbsolute(name) ? undefined : name;
 }
 
 export async function openTexts(paths: readonly string[]): Promise<Texts> {
