@@ -14,7 +14,7 @@ export interface ShutdownOptions {
 /** Lets what is in flight end and frees everything; `hurry` is aborted when that takes too long. */
 export type Close = (hurry: AbortSignal) => Promise<void>;
 
-// The chart's grace period is 45 s: 10 s of delay, this, and room to spare.
+// The chart's grace period is 45 s: 10 s of delay, this, and room to spare. Its templates/_contradictions.tpl has this too.
 const CLOSE_WITHIN_MS = 20_000;
 
 // What a shell reports for a process that a signal ended.

@@ -102,6 +102,7 @@ describe('values that could not work are refused with the fix', () => {
       'hostNetwork=true,ports.metrics=900',
       "ports.metrics: 900 is only root's on the node's network; give 1024 or more",
     ],
+    ['dnsPolicy=None', 'dnsPolicy: None leaves the pods without a name server; give dnsConfig.nameservers'],
     ['host=127.0.0.1', 'host: 127.0.0.1 is reached by nobody outside of the pod; leave it empty, or give "::"'],
     ['host=::1', 'host: ::1 is reached by nobody'],
     ['certificates.own.lifetime=9s', 'certificates.own.lifetime: 9s is not between 10s and 365d; give one such as 90d'],

@@ -75,6 +75,9 @@ shutdown-delay: shutdownDelay
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if and (eq (default "" .Values.dnsPolicy) "None") (not (default dict .Values.dnsConfig).nameservers) -}}
+{{- $wrong = append $wrong "dnsPolicy: None leaves the pods without a name server; give dnsConfig.nameservers" -}}
+{{- end -}}
 {{- if regexMatch `^(127\.[0-9.]+|::1|localhost)$` (default "" .Values.host) -}}
 {{- $wrong = append $wrong (printf `host: %s is reached by nobody outside of the pod; leave it empty, or give "::"` .Values.host) -}}
 {{- end -}}
