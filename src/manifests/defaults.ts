@@ -1,5 +1,6 @@
 import { withValue } from '../admission/json.ts';
 import { asArray, asObject } from '../admission/pod.ts';
+import { quantityFromJson } from '../admission/quantity.ts';
 import { valueAt } from '../admission/templates.ts';
 
 type Path = readonly (string | number)[];
@@ -15,7 +16,9 @@ export function withDefaultRequests(object: unknown, paths: readonly Path[]): un
       for (const [index, container] of asArray(valueAt(result, [...path, 'spec', list])).entries()) {
         const { limits, requests } = asObject(asObject(container)?.resources) ?? {};
         if (!asObject(limits)) continue;
-        const filled = { ...asObject(limits), ...asObject(requests) };
+        // Of what is no quantity it makes nothing: it could not even decode the pod.
+        const sound = Object.entries(limits as object).filter(([, value]) => quantityFromJson(value) !== undefined);
+        const filled = { ...Object.fromEntries(sound), ...asObject(requests) };
         result = withValue(result, [...path, 'spec', list, index, 'resources', 'requests'], filled);
       }
     }

@@ -14,7 +14,9 @@ export function asJunit(report: Report): string {
     ...report.objects.map((object) => {
       const errors = object.findings.filter(({ level }) => level === 'error');
       const others = object.findings.filter(({ level }) => level !== 'error');
-      const failed = errors.length > 0 || object.outcome === 'denied' || object.outcome === 'pods-denied';
+      const denied = object.outcome === 'denied' || object.outcome === 'pods-denied';
+      // A warning that is taken for an error fails an object of which nothing is denied.
+      const failure = [...(denied ? [outcomeLine(object)] : []), ...errors.map((finding) => lineOf(object, finding))];
       const output = [
         ...others.map((finding) => lineOf(object, finding)),
         ...(object.changes.length > 0 ? [outcomeLine(object)] : []),
@@ -23,7 +25,7 @@ export function asJunit(report: Report): string {
       return {
         name: nameOf(object),
         classname: object.place?.file ?? object.namespace ?? suite,
-        ...(failed ? { failure: [outcomeLine(object), ...errors.map((finding) => lineOf(object, finding))] } : {}),
+        ...(failure.length > 0 ? { failure } : {}),
         ...(output.length > 0 ? { output } : {}),
       };
     }),

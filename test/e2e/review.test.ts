@@ -150,7 +150,12 @@ describe('review and the API server say the same', () => {
       gpuResources: [],
       color: 'never',
     } as const;
-    await review(files, { ...flags, kubeconfig: plane.kubeconfig, output: [{ format: 'json', file: report }] });
+    await review(files, {
+      ...flags,
+      cluster: true,
+      kubeconfig: plane.kubeconfig,
+      output: [{ format: 'json', file: report }],
+    });
     const { objects } = JSON.parse(await readFile(report, 'utf8')) as Report;
     return new Map(objects.map((object) => [object.namespace ?? '', object]));
   }

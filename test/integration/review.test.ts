@@ -112,6 +112,14 @@ describe('every format of one set of manifests', () => {
     expect(testsuite).toMatchObject({ tests: String(objects.length), failures: '2', errors: '0' });
   });
 
+  it('JUnit gives as the reason of a failure what made it fail, also a warning that is taken for an error', async () => {
+    const { stdout: xml } = await review(['misspelt.yaml', '--warnings-as-errors', '-o', 'junit']);
+    expect(xml).toMatch(
+      /<failure message="misspelt\.yaml:4:\d+: error GPU008 Pod default\/half, container &quot;c&quot;: asks for nvdia/,
+    );
+    expect(xml).not.toContain('is fine as it is');
+  });
+
   it('each place is where the field stands in its file', async () => {
     const { objects } = JSON.parse(stdout('json')) as Report;
     for (const { place, field, value } of objects.flatMap(({ findings }) => findings)) {
@@ -158,12 +166,13 @@ describe('exit codes', () => {
     [1, 'a warning as an error', ['misspelt.yaml'], { warningsAsErrors: true }],
     [3, 'a file that is no YAML, beside one that would be denied', ['broken.yaml', 'half.yaml'], {}],
     [3, 'nothing to review, where that is asked for', ['empty'], { failOnEmpty: true }],
-    [3, 'a kubeconfig that is not there', ['plain.yaml'], { kubeconfig: 'no-such-file' }],
-    [4, 'no cluster', ['plain.yaml'], { context: 'no-such-context' }],
+    [3, 'a kubeconfig that is not there', ['plain.yaml'], { cluster: true, kubeconfig: 'no-such-file' }],
+    [4, 'no cluster', ['plain.yaml'], { cluster: true, context: 'no-such-context' }],
   ];
   const flagOf: Readonly<Record<string, readonly string[]>> = {
     warningsAsErrors: ['--warnings-as-errors'],
     failOnEmpty: ['--fail-on-empty'],
+    cluster: ['--cluster'],
     kubeconfig: ['--kubeconfig', 'no-such-file'],
     context: ['--context', 'no-such-context'],
   };
@@ -339,6 +348,17 @@ ${WHOLE}`;
     expect(stdout).toBe(
       'notice namespace kube-system is left out: the API server does not ask gpugate about it\n0 objects\n',
     );
+  });
+
+  it('a limit that is no number is told once: the API server copies none into the requests', async () => {
+    const { stdout } = await review(['-'], { input: HALF.replace('0.5', 'abc') });
+    expect(stdout.match(/GPU001.*/g)).toEqual([
+      'GPU001 Pod default/half, container "c": nvidia.com/gpu in limits is "abc", which is not a number.',
+    ]);
+    const infinite = await review(['-'], { input: HALF.replace('0.5', '.inf') });
+    expect(infinite.stdout.match(/GPU001.*/g)).toEqual([
+      'GPU001 Pod default/half, container "c": nvidia.com/gpu in limits is .inf, which is not a number.',
+    ]);
   });
 
   it('of a GpuPolicy each mistake names its field, its value and what to do, at the place of the key', async () => {
