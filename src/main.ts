@@ -5,6 +5,7 @@ import * as modules from 'node:module';
 import { basename, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { EXIT, failure, isFailure } from './commands/exit.ts';
+import { whyUnwritten } from './files/unread.ts';
 import { program, verbOf } from './program.ts';
 
 // The bundle runs under any Node, and would end with an error of its own much later.
@@ -18,7 +19,10 @@ async function main(args: readonly string[]): Promise<void> {
   keepCompiled(process.env);
   const asPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-');
   const root = await program([verbOf(args) ?? ''], asPlugin ? 'kubectl gpugate' : 'gpugate');
-  await root.parseAsync(args, { from: 'user' });
+  // Of a verb that is none commander would print the general help, and not a word on it.
+  const [help, asked = ''] = args;
+  const isUnknown = help === 'help' && /^\w/.test(asked) && !root.commands.some((verb) => verb.name() === asked);
+  await root.parseAsync(isUnknown ? [asked] : args, { from: 'user' });
 }
 
 /** What a verb loads is compiled once, and kept where only this user writes: compiled code is run as it is found. */
@@ -33,6 +37,7 @@ const OTHERS_MAY_WRITE = 0o022;
 
 /** What they end with speaks for the whole of what they look at. */
 const JUDGING = ['review', 'test', 'audit', 'doctor'];
+let stopping = false;
 /** As a program ends that SIGPIPE ends. */
 const BROKEN_PIPE = 141;
 
@@ -43,17 +48,22 @@ if (process.pid === 1) {
 }
 
 // `gpugate rules | head`: nobody reads on, and that is no failure; but a review that was cut short is none.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  if (code !== 'EPIPE') process.exit(EXIT.failed);
-  process.exit(JUDGING.includes(verbOf(process.argv.slice(2)) ?? '') ? BROKEN_PIPE : 0);
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') stop(`standard output cannot be written: ${whyUnwritten(error)}`, EXIT.failed);
+  else process.exit(JUDGING.includes(verbOf(process.argv.slice(2)) ?? '') ? BROKEN_PIPE : 0);
 });
 try {
   await main(process.argv.slice(2));
 } catch (error) {
   // commander has printed its message already.
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : EXIT.usage);
-  const lines = isFailure(error) ? error.message : ((error as Error).stack ?? String(error));
-  process.stderr.write(`${lines.replace(/^(?=\S)/gm, 'gpugate: ')}\n`, () => {
-    process.exit(isFailure(error) ? error.exitCode : EXIT.failed);
-  });
+  if (isFailure(error)) stop(error.message, error.exitCode);
+  else stop((error as Error).stack ?? String(error), EXIT.failed);
+}
+
+/** Ends with the lines of a message, unless that is under way. */
+function stop(message: string, exitCode: number): void {
+  if (stopping) return;
+  stopping = true;
+  process.stderr.write(`${message.replace(/^(?=\S)/gm, 'gpugate: ')}\n`, () => process.exit(exitCode));
 }

@@ -100,9 +100,16 @@ export async function program(loaded: readonly string[], name = 'gpugate'): Prom
   for (const [verb, { group, about, load }] of Object.entries(VERBS)) {
     const command = root.command(verb).helpGroup(group).summary(about).description(about);
     if (loaded.includes(verb)) (await load()).configure(command);
+    seeOwnHelp(command, `${name} ${verb}`);
   }
   root.addHelpText('after', EXAMPLES);
   return root;
+}
+
+/** What is wrong with the words of a verb is looked up in its own help. */
+function seeOwnHelp(command: Command, name: string): void {
+  command.showHelpAfterError(`(see ${name} --help)`);
+  for (const own of command.commands) seeOwnHelp(own as Command, `${name} ${own.name()}`);
 }
 
 const EXAMPLES = `

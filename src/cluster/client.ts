@@ -1,4 +1,5 @@
 import type { KubeConfig, RequestContext, ResponseContext } from '@kubernetes/client-node';
+import { whyUnread } from '../files/unread.ts';
 
 /** An answer of the API server other than 200 or 201. */
 export class ApiError extends Error {
@@ -205,24 +206,35 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
 }
 
 function load(config: KubeConfig, kubeconfig: string | undefined, context: string | undefined): string {
+  const file = `kubeconfig ${kubeconfig || process.env.KUBECONFIG || '~/.kube/config'}`;
   try {
     if (kubeconfig) config.loadFromFile(kubeconfig);
     else config.loadFromDefault();
   } catch (error) {
-    throw new Error(`kubeconfig ${kubeconfig ?? process.env.KUBECONFIG ?? ''}: ${(error as Error).message}`);
+    throw new Error(`${file}${whyNoConfig(error as Error)}`);
+  }
+  // What loadFromDefault answers when it finds nothing.
+  const found = config.getCurrentCluster();
+  if (!kubeconfig && found?.name === 'cluster' && found.server === 'http://localhost:8080') {
+    throw new Error('no cluster: neither a kubeconfig (KUBECONFIG, ~/.kube/config) nor a service account is there');
   }
   if (context !== undefined) {
     const names = config.getContexts().map(({ name }) => name);
-    if (!names.includes(context)) throw new Error(`no context is called ${context}; there are ${names.join(', ')}`);
+    if (!names.includes(context)) {
+      const known = names.length === 0 ? `${file} has none` : `there are ${names.join(', ')}`;
+      throw new Error(`no context is called ${context}; ${known}`);
+    }
     config.setCurrentContext(context);
   }
   const cluster = config.getCurrentCluster();
-  if (!cluster) throw new Error(`kubeconfig ${kubeconfig ?? process.env.KUBECONFIG ?? ''}: no current-context`);
-  // What loadFromDefault answers when it finds nothing.
-  if (!kubeconfig && cluster.name === 'cluster' && cluster.server === 'http://localhost:8080') {
-    throw new Error('no cluster: neither a kubeconfig (KUBECONFIG, ~/.kube/config) nor a service account is there');
-  }
+  if (!cluster) throw new Error(`${file}: no current-context`);
   return cluster.server.replace(/\/+$/, '');
+}
+
+/** After the name of the file: the line and what js-yaml says of it, without its drawing; else why the file can't be read. */
+function whyNoConfig(error: Error): string {
+  const { reason, mark } = error as { reason?: string; mark?: { line: number } };
+  return reason !== undefined && mark ? `:${mark.line + 1}: ${reason}` : `: ${whyUnread(error)}`;
 }
 
 /** The texts of a Warning header: `299 - "text"`, several parted by commas. */

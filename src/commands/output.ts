@@ -1,5 +1,6 @@
 import { chown, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { InvalidArgumentError, Option } from 'commander';
+import { whyUnwritten } from '../files/unread.ts';
 import { EXIT, failure } from './exit.ts';
 
 /** One output: a format, and the file that it goes to; standard output without one. */
@@ -31,7 +32,7 @@ export async function writeOutput(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
-    throw failure(EXIT.failed, `${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    throw failure(EXIT.failed, `${file} cannot be written: ${whyUnwritten(error)}`);
   }
 }
 
@@ -53,6 +54,6 @@ export async function replaceFile(file: string, text: string): Promise<void> {
     await rename(temporary, target);
   } catch (error) {
     if (temporary !== undefined) await rm(temporary, { force: true });
-    throw failure(EXIT.failed, `${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    throw failure(EXIT.failed, `${file} cannot be written: ${whyUnwritten(error)}`);
   }
 }

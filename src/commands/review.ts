@@ -84,8 +84,10 @@ Exit codes, the same in every format: 0 nothing would be denied, 1 an object or 
 
 /** Flags that are fine each, but not together. */
 function clashOf(paths: readonly string[], options: ReviewOptions): string | undefined {
-  const { output = [], mutated, fix, fixPolicy, dryRun } = options;
+  const { output = [], mutated, fix, fixPolicy, dryRun, cluster } = options;
   if (paths.includes('')) return 'a path is empty; give a file, a folder, or - for standard input';
+  const named = (['context', 'kubeconfig'] as const).find((flag) => options[flag] !== undefined);
+  if (named && !cluster) return `--${named} stands without --cluster, so no cluster would be asked; add --cluster`;
   const toStdout = output.filter(({ file }) => file === undefined).map(({ format }) => `-o ${format}`);
   const alone = [...toStdout, ...(mutated ? ['--mutated'] : [])];
   if (alone.length > 1)

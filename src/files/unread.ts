@@ -7,6 +7,23 @@ const WORDS: Readonly<Record<string, string>> = {
   EISDIR: 'is a folder; give a file',
 };
 
+const UNWRITTEN: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'a part of the path is no folder',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOSPC: 'no space is left on the device',
+  EDQUOT: 'the quota of the disk is used up',
+  EFBIG: 'a file may not be so large',
+  EROFS: 'the file system is read-only',
+};
+
+/** Why a file can't be written, in words. */
+export function whyUnwritten(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return UNWRITTEN[code ?? ''] ?? code ?? message;
+}
+
 /** Why a file can't be read, in words. */
 export function whyUnread(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;

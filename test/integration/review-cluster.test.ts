@@ -78,7 +78,17 @@ it('--cluster takes policies, namespaces and nodes of the context, page by page,
     response.end(JSON.stringify({ metadata: { resourceVersion: '1', ...next }, items: items?.slice(start, end) }));
   };
   const ended = await withServer(answer, (kubeconfig) =>
-    gpugate(['review', join(dir, 'pod.yaml'), '--kubeconfig', kubeconfig, '--context', 'here', '-o', 'json']),
+    gpugate([
+      'review',
+      join(dir, 'pod.yaml'),
+      '--cluster',
+      '--kubeconfig',
+      kubeconfig,
+      '--context',
+      'here',
+      '-o',
+      'json',
+    ]),
   );
   expect(ended).toMatchObject({ code: 1, stderr: '' });
   const [object] = (JSON.parse(ended.stdout) as Report).objects;
@@ -94,6 +104,7 @@ it('a cluster that does not answer in time ends it with 124', async () => {
       gpugate([
         'review',
         join(dir, 'pod.yaml'),
+        '--cluster',
         '--kubeconfig',
         kubeconfig,
         '--context',
@@ -109,8 +120,33 @@ it('a cluster that does not answer in time ends it with 124', async () => {
 it('a cluster that is not there ends it with 4', async () => {
   const { code, stderr } = await withServer(
     () => {},
-    (kubeconfig) => gpugate(['review', join(dir, 'pod.yaml'), '--kubeconfig', kubeconfig]),
+    (kubeconfig) => gpugate(['review', join(dir, 'pod.yaml'), '--cluster', '--kubeconfig', kubeconfig]),
   );
   expect(code, stderr).toBe(4);
   expect(stderr).toMatch(/^gpugate: the cluster: .*ECONNREFUSED/);
+});
+
+it('a namespace that the cluster does not have is told as such', async () => {
+  const answer: RequestListener = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] }));
+  };
+  const flags = ['--cluster', '--context', 'here', '-n', 'team-a'];
+  const { stdout } = await withServer(answer, (kubeconfig) =>
+    gpugate(['review', join(dir, 'pod.yaml'), ...flags, '--kubeconfig', kubeconfig]),
+  );
+  expect(stdout).toContain(
+    'notice the cluster has no namespace team-a, so only arithmetic is judged in it; give its manifest (--namespaces, or among the others), or --namespace-label\n',
+  );
+});
+
+it.each([
+  ['--context', 'here'],
+  ['--kubeconfig', 'config'],
+])('%s without --cluster asks no cluster, and is wrong use', async (...flag) => {
+  const { code, stderr } = await gpugate(['review', join(dir, 'pod.yaml'), ...flag]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `gpugate: ${flag[0]} stands without --cluster, so no cluster would be asked; add --cluster\n`,
+  });
 });
