@@ -7,7 +7,10 @@ import { EXIT, failure } from './exit.ts';
 export function configure(command: Command): void {
   command
     .description('Lists the GPU boards with MIG that gpugate knows. With a profile or a board, its profiles in detail.')
-    .argument('[what]', 'a MIG profile, a part of the name of a board, or the label nvidia.com/gpu.product of a node')
+    .argument(
+      '[what...]',
+      'a MIG profile, a part of the name of a board, or the label nvidia.com/gpu.product of a node',
+    )
     .addOption(new Option('-o, --output <format>', 'how to print them').choices(['table', 'json']).default('table'))
     .addHelpText(
       'after',
@@ -18,10 +21,10 @@ Examples:
   gpugate boards NVIDIA-A100-SXM4-40GB     the profiles of this board
   gpugate boards h100 -o json`,
     )
-    .action((what: string | undefined, { output }: { output: 'table' | 'json' }) => {
-      const profiles = what === undefined ? BOARDS.flatMap((board) => rowsOf(board)) : asked(what);
+    .action((what: readonly string[], { output }: { output: 'table' | 'json' }) => {
+      const profiles = what.length === 0 ? BOARDS.flatMap((board) => rowsOf(board)) : what.flatMap(asked);
       if (output === 'json') process.stdout.write(`${JSON.stringify(profiles, null, 2)}\n`);
-      else process.stdout.write(what === undefined ? boardTable() : profileTable(profiles));
+      else process.stdout.write(what.length === 0 ? boardTable() : profileTable(profiles));
     });
 }
 

@@ -9,6 +9,7 @@ export function configure(command: Command): void {
   command
     .description('Lists the codes of findings and changes, each with what it says and how severe it is.')
     .enablePositionalOptions()
+    .argument('[codes...]', 'the pages of these codes instead, as `explain` prints them')
     .addOption(new Option('-o, --output <format>', 'how to print them').choices(['table', 'json']).default('table'))
     .addHelpText(
       'after',
@@ -18,8 +19,14 @@ Examples:
   gpugate rules explain GPU002    what a code means, why, an example, and how to fix it
   gpugate rules -o json`,
     )
-    .action(({ output }: { output: 'table' | 'json' }) => {
-      const rules = Object.entries(CODES).map(([code, title]) => ({ code, title, severity: severityOf(code) }));
+    .action((asked: readonly string[], { output }: { output: 'table' | 'json' }) => {
+      const pages = asked.map(pageOf);
+      if (pages.length > 0 && output === 'table') {
+        process.stdout.write(pages.join('\n'));
+        return;
+      }
+      const codes = pages.length > 0 ? asked.map((code) => code.toUpperCase()) : Object.keys(CODES);
+      const rules = codes.map((code) => ({ code, title: CODES[code as Code], severity: severityOf(code) }));
       const rows = rules.map(({ code, title, severity }) => [code, title, severity]);
       process.stdout.write(
         output === 'json' ? `${JSON.stringify(rules, null, 2)}\n` : table([['CODE', 'WHAT', 'SEVERITY'], ...rows]),

@@ -28,6 +28,18 @@ describe('gpugate rules', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${await page('GPU002')}\n${await page('GPU110')}` });
   });
 
+  it('explains codes without the word too, and lists them alone as JSON', async () => {
+    expect(await gpugate(['rules', 'gpu002'])).toMatchObject({ code: 0, stdout: await page('GPU002') });
+    const { stdout } = await gpugate(['rules', 'GPU110', 'GPU002', '-o', 'json']);
+    expect(JSON.parse(stdout).map(({ code }: { code: string }) => code)).toEqual(['GPU110', 'GPU002']);
+    const unknown = await gpugate(['rules', 'GPU002', 'GPU999']);
+    expect(unknown).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('no rule has the code GPU999'),
+    });
+  });
+
   it.each(['GPU999', '__proto__', 'toString'])('knows no code %s', async (name) => {
     const { code, stdout, stderr } = await gpugate(['rules', 'explain', name]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -57,6 +69,10 @@ describe('gpugate boards', () => {
   it.each(['NVIDIA-A100-SXM4-40GB', 'a100-sxm4-40gb'])('lists the profiles of the board %s', async (name) => {
     const profiles = (await boards(name)).map(({ profile }) => profile);
     expect(profiles).toEqual(['1g.5gb', '1g.5gb.me', '1g.10gb', '2g.10gb', '3g.20gb', '4g.20gb', '7g.40gb']);
+  });
+
+  it('lists several', async () => {
+    expect(await boards('1g.5gb.me', 'h200')).toEqual([...(await boards('1g.5gb.me')), ...(await boards('h200'))]);
   });
 
   it.each([
