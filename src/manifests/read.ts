@@ -1,7 +1,10 @@
-import { Composer, type Document, isCollection, LineCounter, type Node, Parser, visit } from 'yaml';
+import { Composer, type CST, type Document, isCollection, LineCounter, type Node, Parser, visit } from 'yaml';
 import { asArray, asObject, type JsonObject } from '../admission/pod.ts';
 import { yamlMistake } from '../files/yaml-mistake.ts';
 import type { Notice } from '../report/result.ts';
+import { jsonDocuments } from './json-documents.ts';
+import { whyNoObject } from './no-object.ts';
+import { placeOfObject } from './places.ts';
 
 type Path = readonly (string | number)[];
 
@@ -26,18 +29,20 @@ export interface Manifest {
   readonly source: Source;
 }
 
-/** What stands in a file: objects, and what can't be read. Documents that are no Kubernetes objects are passed over. */
+/**
+ * What stands in a file: objects, and what can't be read, or is none and clearly meant to be one. Documents of something else
+ * are passed over.
+ */
 export type Read = { readonly manifest: Manifest } | { readonly unreadable: Notice };
 
 /**
  * The Kubernetes objects of a text, one after the other, so that no more than one document is in memory: YAML of one or more
- * documents, or JSON; each an object, a List of them, or an AdmissionReview.
+ * documents, or JSON, also one document behind the other; each an object, a List of them, or an AdmissionReview.
  */
 export function* readManifests(file: string, text: string): Iterable<Read> {
   const lines = new LineCounter();
-  const parser = new Parser(lines.addNewLine);
   const composer = new Composer({ merge: true, prettyErrors: false });
-  for (const document of composer.compose(parser.parse(text))) {
+  for (const document of composer.compose(tokensOf(text, lines))) {
     const error = document.errors[0] ?? oddity(document as Document.Parsed);
     if (error) {
       yield { unreadable: mistake(file, text, lines, error) };
@@ -51,11 +56,26 @@ export function* readManifests(file: string, text: string): Iterable<Read> {
       continue;
     }
     const source = { file, text, lines, document: document as Document.Parsed, path: [] };
-    for (const manifest of manifestsOf(content, source)) yield { manifest };
+    yield* readsOf(content, source);
   }
 }
 
-function* manifestsOf(content: unknown, source: Source): Iterable<Manifest> {
+function* tokensOf(text: string, lines: LineCounter): Iterable<CST.Token> {
+  const starts = jsonDocuments(text) ?? [0];
+  for (const [index, start] of starts.entries()) {
+    const parser = new Parser(lines.addNewLine);
+    parser.offset = index === 0 ? 0 : start;
+    yield* parser.parse(text.slice(parser.offset, starts[index + 1]));
+  }
+}
+
+function* readsOf(content: unknown, source: Source): Iterable<Read> {
+  const why = whyNoObject(content);
+  if (why !== undefined) {
+    const { line, column } = placeOfObject(source) ?? {};
+    yield { unreadable: { file: source.file, ...(line && column ? { line, column } : {}), message: why } };
+    return;
+  }
   const object = asObject(content);
   const { apiVersion, kind, items } = object ?? {};
   if (!object || typeof apiVersion !== 'string' || typeof kind !== 'string') return;
@@ -63,17 +83,17 @@ function* manifestsOf(content: unknown, source: Source): Iterable<Manifest> {
     // Items of a DeploymentList say neither kind nor version, as the API server writes them.
     const typed = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
     for (const [index, item] of asArray(items).entries()) {
-      yield* manifestsOf({ ...typed, ...asObject(item) }, { ...source, path: [...source.path, 'items', index] });
+      yield* readsOf({ ...typed, ...asObject(item) }, { ...source, path: [...source.path, 'items', index] });
     }
     return;
   }
   if (kind === 'AdmissionReview') {
     const reviewed = asObject(asObject(object.request)?.object) ?? {};
     const at = { ...source, path: [...source.path, 'request', 'object'] };
-    yield { ...typeOf(reviewed), object: reviewed, review: object, source: at };
+    yield { manifest: { ...typeOf(reviewed), object: reviewed, review: object, source: at } };
     return;
   }
-  yield { apiVersion, kind, object, source };
+  yield { manifest: { apiVersion, kind, object, source } };
 }
 
 function typeOf({ apiVersion, kind }: JsonObject): { readonly apiVersion: string; readonly kind: string } {

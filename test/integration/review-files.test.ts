@@ -38,6 +38,48 @@ function bash(command: string): Promise<{ code: number; stdout: string; stderr: 
   });
 }
 
+const UNKNOWN = (kind: string) =>
+  `apiVersion: example.com/v1\nkind: ${kind}\nmetadata: { name: a }\nspec: { template: { spec: { containers: [{ resources: { limits: { nvidia.com/gpu: 0.5 } } }] } } }\n`;
+
+describe('review does not pass over in silence', () => {
+  it('what is meant to be a pod and is none', async () => {
+    await writeFile(join(dir, 'a.yaml'), POD.replace('apiVersion', 'apiversion'));
+    await writeFile(join(dir, 'b.json'), `[${JSON.stringify({ kind: 'Pod', metadata: {} })}]`);
+    await writeFile(join(dir, 'values.yaml'), 'kind: DaemonSet\nreplicas: 1\n');
+    expect(await bash('gpugate review .')).toEqual({
+      code: 3,
+      stdout: '0 objects; 2 places could not be read\n',
+      stderr:
+        'gpugate: a.yaml:2:1: has kind Pod and no apiVersion ("apiversion" is written apiVersion)\n' +
+        'gpugate: b.json:1:1: is a list of objects and no object; put it under the items of a kind: List\n',
+    });
+  });
+
+  it.each([
+    ['text', 'stdout', '^notice a.yaml:\\d+:1: '],
+    ['json', 'stdout', '"message": "'],
+    ['patch', 'stderr', '^gpugate: a.yaml:\\d+:1: '],
+    ['junit', 'stderr', '^gpugate: a.yaml:\\d+:1: '],
+  ] as const)('a kind that it does not know, and that asks for GPUs, once: %s', async (format, stream, begin) => {
+    await writeFile(join(dir, 'a.yaml'), `${UNKNOWN('Rollout')}---\n${UNKNOWN('Rollout')}---\n${UNKNOWN('Service')}`);
+    const ended = await bash(`gpugate review a.yaml -o ${format}`);
+    expect(ended.code).toBe(0);
+    const said = new RegExp(`${begin}kind \\w+ of group example.com asks for GPUs in pods that`, 'gm');
+    expect(ended[stream].match(said)).toHaveLength(2);
+  });
+
+  it('what --templates names is judged', async () => {
+    await writeFile(join(dir, 'a.yaml'), UNKNOWN('Rollout'));
+    await writeFile(
+      join(dir, 't'),
+      '- { group: example.com, kind: Rollout, plural: rollouts, paths: [spec.template] }\n',
+    );
+    const { code, stdout } = await bash('gpugate review a.yaml --templates t');
+    expect(code).toBe(1);
+    expect(stdout).not.toContain('notice kind');
+  });
+});
+
 describe('review', () => {
   it('reads a pipe that can be read only once', async () => {
     await writeFile(join(dir, 'pod.yaml'), POD);

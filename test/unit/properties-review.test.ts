@@ -40,6 +40,7 @@ async function reviewed(text: string, around: World) {
     gpuResources: [],
     namespaceOf: () => 'team-a',
     onNamespace: () => {},
+    onUnknownKind: () => {},
     isExcluded: () => false,
   };
   const objects: ReportedObject[] = [];

@@ -4,6 +4,7 @@ import { type Edited, edit } from '../../manifests/edit.ts';
 import { placeOfField, placeOfObject, sharesText } from '../../manifests/places.ts';
 import { type Manifest, readManifests } from '../../manifests/read.ts';
 import { type Rewritten, rewritten, type Splice, spliced } from '../../manifests/spliced.ts';
+import { asksSomewhere } from '../../manifests/unknown-kind.ts';
 import type { Notice, ReportedObject } from '../../report/result.ts';
 import type { Judge } from '../../server/judge.ts';
 import { type Fix, fixesOf } from './fixes.ts';
@@ -17,6 +18,8 @@ export interface Reviewing {
   readonly namespaceOf: (manifest: Manifest) => string | undefined;
   /** Called for an object that asks for GPUs, or of which something is found, in a namespace. */
   readonly onNamespace: (namespace: string) => void;
+  /** Called for an object that is not judged, since nothing is known of its kind, and asks for GPUs somewhere. */
+  readonly onUnknownKind: (manifest: Manifest) => void;
   /** Whether nothing of a namespace is ever sent to the webhook. */
   readonly isExcluded: (namespace: string) => boolean;
 }
@@ -119,7 +122,7 @@ function unfixedOf(manifest: Manifest, { code, field, line }: Fix): Notice {
 /** Undefined for what the webhook does not look at. */
 async function judged(
   manifest: Manifest,
-  { judge, kinds, gpuResources, namespaceOf, onNamespace, isExcluded }: Reviewing,
+  { judge, kinds, gpuResources, namespaceOf, onNamespace, onUnknownKind, isExcluded }: Reviewing,
 ): Promise<Verdict | { readonly mistake: string } | undefined> {
   const namespace = namespaceOf(manifest);
   const read = requestOf(manifest, namespace);
@@ -130,6 +133,7 @@ async function judged(
     (group === '' && (kind === 'Pod' || kind === 'Namespace')) ||
     (group === 'gpugate.dev' && kind === 'GpuPolicy') ||
     kinds.has(`${group}/${kind}`);
+  if (!known && asksSomewhere(manifest.object, gpuResources)) onUnknownKind(manifest);
   if (!known || (namespace !== undefined && isExcluded(namespace))) return undefined;
   const verdict = await verdictOf(judge, manifest, request, kinds);
   if (namespace !== undefined && (verdict.found.length > 0 || asksForGpus(request, kinds, gpuResources))) {
@@ -142,7 +146,8 @@ function editOf({ source, object }: Manifest, operations: readonly PatchOperatio
   return operations.length === 0 ? undefined : edit(source, object, operations);
 }
 
-function startOf({ source }: Manifest): Pick<Notice, 'file' | 'line' | 'column'> {
+/** Where an object begins, as notices say it. */
+export function startOf({ source }: Manifest): Pick<Notice, 'file' | 'line' | 'column'> {
   const place = placeOfObject(source);
   return place ? { file: place.file, line: place.line, column: place.column } : { file: source.file };
 }

@@ -62,6 +62,7 @@ export function printerOf(options: ReviewOptions): Printer {
     say,
     async end(notices, unreadable) {
       for (const notice of unreadable) say(noticeLine(notice));
+      if (outputs.every(({ format }) => SILENT.includes(format))) for (const notice of notices) say(noticeLine(notice));
       const summary = summaryOf({ objects: counted, unreadable });
       const report: Report = { command: 'review', version: VERSION, objects: kept, notices, unreadable };
       for (const { format, file } of outputs) {
@@ -81,6 +82,9 @@ export function printerOf(options: ReviewOptions): Printer {
     },
   };
 }
+
+/** Formats that have no place for notices. */
+const SILENT: readonly Output['format'][] = ['junit', 'patch'];
 
 /** `git apply` and `patch` touch nothing outside the folder that they are run in. */
 const OUTSIDE =

@@ -3,6 +3,7 @@ import { openFiles } from '../../cluster/files.ts';
 import { fileDiff } from '../../manifests/file-diff.ts';
 import { type Manifest, readManifests } from '../../manifests/read.ts';
 import { afterBoth, type Rewritten } from '../../manifests/spliced.ts';
+import { unknownKindText } from '../../manifests/unknown-kind.ts';
 import { readPolicies } from '../../policy/files.ts';
 import { EXCLUDED_NAMESPACES } from '../../registration/entries.ts';
 import { noticeLine } from '../../report/lines.ts';
@@ -13,7 +14,7 @@ import { replaceFile } from '../output.ts';
 import type { ReviewOptions } from '../review.ts';
 import { orInput } from '../sources.ts';
 import { openTemplateKinds } from '../templates.ts';
-import { type ReviewedText, type Reviewing, reviewText } from './files.ts';
+import { type ReviewedText, type Reviewing, reviewText, startOf } from './files.ts';
 import { gatherKnown, type Known, MAY_HOLD_KNOWN, sourceOf } from './known.ts';
 import { type Printer, printerOf } from './printer.ts';
 import { openTexts, patchName, readText, shownName, type Text, type Texts } from './texts.ts';
@@ -30,6 +31,7 @@ export async function review(paths: readonly string[], options: ReviewOptions): 
   const cluster = sourceOf(known, options.namespaceLabel);
   const unknown = new Set<string>();
   const excluded = new Set<string>();
+  const unknownKinds = new Map<string, Notice>();
   const reviewing: Reviewing = {
     judge: createJudge({
       cluster,
@@ -42,6 +44,10 @@ export async function review(paths: readonly string[], options: ReviewOptions): 
     namespaceOf,
     onNamespace: (namespace) => {
       if (!cluster.known(namespace)) unknown.add(namespace);
+    },
+    onUnknownKind: (manifest) => {
+      const message = unknownKindText(manifest, kinds);
+      if (!unknownKinds.has(message)) unknownKinds.set(message, { ...startOf(manifest), message });
     },
     isExcluded: (namespace) => {
       if (!EXCLUDED_NAMESPACES.includes(namespace)) return false;
@@ -63,6 +69,7 @@ export async function review(paths: readonly string[], options: ReviewOptions): 
     unreadable.push(...ended.unreadable);
     if (options.mutated || options.fixPolicy || printer.wants('patch')) notices.push(...ended.unedited);
   }
+  notices.push(...unknownKinds.values());
   notices.push(...[...unknown].map((name) => unknownNamespace(name, options)), ...[...excluded].map(excludedNamespace));
   return printer.end(notices, unreadable);
 }
