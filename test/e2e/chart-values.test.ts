@@ -169,6 +169,16 @@ describe('values that could not work are refused with the fix', () => {
       'namespaces.team-a: is never judged, as webhooks.excludedNamespaces says; leave it out of one of the two',
     ],
     ['namespaces.kube-system.gpugate\\.dev/policy=notebooks', 'namespaces.kube-system: is never judged; leave it out'],
+    [
+      'webhooks.matchConditions[0].name=touches-a-gpu,webhooks.matchConditions[0].expression=true == true',
+      'webhooks.matchConditions: touches-a-gpu stands twice, or is one of the chart; give another name',
+    ],
+    [
+      ['0', '1']
+        .map((at) => `webhooks.matchConditions[${at}].name=a,webhooks.matchConditions[${at}].expression=1 == 1`)
+        .join(','),
+      'webhooks.matchConditions: a stands twice',
+    ],
     ['test.namespace=gpugate', 'test.namespace: gpugate is never judged; give a namespace that is'],
     ['gpuResources={nvidia.com/gpu,a.kubernetes.io/b}', 'gpuResources: a.kubernetes.io/b is no extended resource'],
     ['extraArgs={--cert-lifetime=1h}', 'extraArgs: --cert-lifetime is set by the chart; use certificates.own.lifetime'],

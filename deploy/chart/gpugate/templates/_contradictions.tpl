@@ -39,6 +39,7 @@ shutdown-delay: shutdownDelay
       (include "gpugate.wrongResources" . | fromYamlArray)
       (include "gpugate.wrongVolumes" . | fromYamlArray)
       (include "gpugate.wrongNamespaces" . | fromYamlArray)
+      (include "gpugate.wrongConditions" . | fromYamlArray)
       (include "gpugate.wrongKinds" . | fromYamlArray)
       (include "gpugate.wrongSettings" . | fromYamlArray) -}}
 {{- if $wrong -}}
@@ -204,6 +205,25 @@ shutdown-delay: shutdownDelay
 {{- if not (has . $names) -}}
 {{- $wrong = append $wrong (printf "extraVolumeMounts: there is no volume %s; add it to extraVolumes" .) -}}
 {{- end -}}
+{{- end -}}
+{{- toYaml $wrong -}}
+{{- end -}}
+
+{{- define "gpugate.wrongConditions" -}}
+{{- $wrong := list -}}
+{{- $taken := list -}}
+{{- range $entries := .Files.Get "files/webhooks.yaml" | fromYaml -}}
+{{- range $entries -}}
+{{- range .matchConditions -}}
+{{- $taken = append $taken .name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range .Values.webhooks.matchConditions -}}
+{{- if has .name $taken -}}
+{{- $wrong = append $wrong (printf "webhooks.matchConditions: %s stands twice, or is one of the chart; give another name" .name) -}}
+{{- end -}}
+{{- $taken = append $taken .name -}}
 {{- end -}}
 {{- toYaml $wrong -}}
 {{- end -}}
