@@ -1,4 +1,5 @@
 import { chown, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { whyUnwritten } from '../files/unread.ts';
 import { EXIT, failure } from './exit.ts';
@@ -23,6 +24,9 @@ function outputParser<Format extends string>(formats: readonly Format[]) {
     if (!format) throw new InvalidArgumentError(`Known are ${formats.join(', ')}; write FORMAT or FORMAT=FILE.`);
     const file = rest.join('=');
     if (rest.length > 0 && file === '') throw new InvalidArgumentError('The name of the file is missing.');
+    const first = before.find((other) => file !== '' && resolve(other.file ?? '') === resolve(file));
+    if (first)
+      throw new InvalidArgumentError(`${file} is to hold ${first.format} already; give each format a file of its own.`);
     return [...before, { format, ...(file === '' ? {} : { file }) }];
   };
 }

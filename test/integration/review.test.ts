@@ -202,6 +202,10 @@ describe('wrong use ends with 2 and says how it is right', () => {
     [['half.yaml', '-o', 'xml'], 'Known are text, json'],
     [['half.yaml', '-o', 'json', '-o', 'yaml'], '-o json and -o yaml both go to standard output'],
     [['half.yaml', '-o', 'json', '--mutated'], '-o json and --mutated both'],
+    [
+      ['half.yaml', '-o', 'json=out', '-o', 'text=./out'],
+      './out is to hold json already; give each format a file of its own',
+    ],
     [['half.yaml', '--dry-run'], '--dry-run stands without --fix'],
     [['-', '--fix'], '--fix cannot write to standard input'],
     [['half.yaml', '--namespace-label', 'a'], 'KEY=VALUE'],
