@@ -80,18 +80,24 @@ describe('a hook that fails', () => {
 
   const LABELS = 'app.kubernetes.io/name=gpugate,app.kubernetes.io/instance=gpugate';
   const withRights = () =>
-    kubectl(`get clusterroles,clusterrolebindings,serviceaccounts -n gpugate -o name -l ${LABELS}`);
-  const jobs = () => kubectl('get jobs -n gpugate -o name');
+    kubectl(`get clusterroles,clusterrolebindings,roles,rolebindings,serviceaccounts -A -o name -l ${LABELS}`);
+  const runs = () => kubectl(`get jobs,pods -n gpugate -o name -l ${LABELS}`);
 
   test.each([
-    ['before an upgrade', ['upgrade', 'gpugate', CHART, '-n', 'gpugate'], 'pre-upgrade hooks failed', 'install-crd'],
-    ['before an uninstall', UNINSTALL, 'not ready', 'unregister'],
-  ])('%s leaves its Job, and no account with rights', async (_, args, message, job) => {
+    [
+      'before an upgrade',
+      ['upgrade', 'gpugate', CHART, '-n', 'gpugate'],
+      'pre-upgrade hooks failed',
+      'job.batch/gpugate-install-crd',
+    ],
+    ['before an uninstall', UNINSTALL, 'not ready', 'job.batch/gpugate-unregister'],
+    ['of `helm test`', ['test', 'gpugate', '-n', 'gpugate'], 'not ready', 'pod/gpugate-test'],
+  ])('%s leaves what ran, and no account with rights', async (_, args, message, left) => {
     const before = await withRights();
     const { code, stderr } = await helm([...args, '--timeout', '5s']);
     expect(stderr).toContain(message);
     expect(code).not.toBe(0);
-    expect(await jobs()).toContain(`job.batch/gpugate-${job}\n`);
+    expect(await runs()).toContain(`${left}\n`);
     expect(await withRights()).toBe(before);
   });
 
@@ -99,11 +105,13 @@ describe('a hook that fails', () => {
     await kubectlOf('install.md', /delete mutatingwebhookconfiguration/);
     await helmOf('install.md', /uninstall gpugate -n gpugate --no-hooks/);
     // As they stand where Helm was stopped while hooks ran.
-    const hooks = await mustHelm(helm, ['template', 'gpugate', CHART, '-n', 'gpugate', '-s', 'templates/hooks.yaml']);
+    const files = ['-s', 'templates/hooks.yaml', '-s', 'templates/test.yaml'];
+    const hooks = await mustHelm(helm, ['template', 'gpugate', CHART, '-n', 'gpugate', ...files]);
     await kubectl('apply --server-side --force-conflicts -f -', hooks);
-    expect(await withRights()).toContain('clusterrole.rbac.authorization.k8s.io/gpugate-install-crd');
+    for (const account of ['clusterrole.rbac.authorization.k8s.io/gpugate-install-crd', 'serviceaccount/gpugate-test'])
+      expect(await withRights()).toContain(account);
     await kubectlOf('install.md', /delete clusterroles/);
-    expect([await withRights(), await jobs()]).toEqual(['', '']);
+    expect([await withRights(), await runs()]).toEqual(['', '']);
   });
 
   test('nor does a namespace that was deleted first', async () => {
