@@ -29,7 +29,8 @@ export function configure(command: Command): void {
       `
 KIND is ${TARGET_KINDS.join(', ')} or namespace.
 Of a workload the pod that waits is explained; where the API server lets none be
-made, for a quota or a refusal, that is. \`explain namespace NAME\` says which
+made, for a quota or a refusal, that is, and where it wants none, why not.
+\`explain namespace NAME\` says which
 policy applies, from which label, and where each setting comes from.
 
 Examples:
@@ -39,8 +40,8 @@ Examples:
   gpugate explain train-0 -o json | jq '.layers[] | select(.mark == "problem")'
 
 What you may not read is a question mark, not an error. All of it needs get and
-list of pods, events, namespaces, nodes, resourcequotas, runtimeclasses,
-deviceclasses, gpupolicies.gpugate.dev and the workloads.
+list of pods, events, namespaces, nodes, resourcequotas, resourceclaims,
+runtimeclasses, deviceclasses, gpupolicies.gpugate.dev and the workloads.
 
 Exit codes: 0 explained, whatever was found; 1 with --exit-code where something
 keeps the pod from running; 2 usage; 3 there is no such object; 4 the cluster

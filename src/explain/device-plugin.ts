@@ -1,5 +1,6 @@
+import type { NodeState } from '../cluster/node-state.ts';
 import { gpuResource } from '../policy/resources.ts';
-import { type Facts, kubectl, listed, takenOn, unitsIn } from './facts.ts';
+import { type Facts, hasNoNode, kubectl, listed, takenOn, unitsIn } from './facts.ts';
 import type { Reason, Seen } from './result.ts';
 import { stackLines } from './stack.ts';
 
@@ -14,22 +15,35 @@ export function devicePlugin(facts: Facts): Seen {
     return { seen, reasons, unknown: reasons.length === 0, next: kubectl('get resourceclaims', facts.namespace) };
   }
   const seen = [...needs.keys()].map((resource) => offerLine(facts, resource));
-  return { seen: [...seen, ...stackLines(facts, 'plugin')], reasons, next: 'kubectl describe nodes' };
+  const lacking = [...needs.keys()].some((name) => !facts.reachable.some((node) => advertises(node, name)));
+  return {
+    seen: [...seen, ...stackLines(facts, 'plugin')],
+    reasons,
+    // That nobody advertises it can't keep a pod that is past it.
+    problem: lacking && hasNoNode(facts),
+    unknown: lacking,
+    next: 'kubectl describe nodes',
+  };
 }
 
 /** What the nodes that the pod may go to have of a resource, the freest first. */
-function offerLine({ reachable, holders }: Facts, resource: string): string {
+function offerLine({ reachable, holders, view }: Facts, resource: string): string {
   const offers = reachable
-    .filter(({ allocatable }) => Object.hasOwn(allocatable, resource))
+    .filter((node) => advertises(node, resource))
     .map((node) => {
       const has = unitsIn(node.allocatable, resource);
       const { units } = takenOn(node, resource, holders ?? []);
       return { name: node.name, has, free: has > units ? has - units : 0n };
     })
     .sort((a, b) => Number(b.free - a.free));
+  if (offers.length === 0 && view.nodeName !== undefined) return `node ${view.nodeName} does not advertise ${resource}`;
   if (offers.length === 0) return `no node that it may go to advertises ${resource}`;
   const told = offers.map(({ name, has, free }) => `${name} ${holders ? `${free} of ${has} free` : String(has)}`);
   return `${resource}: ${listed(told)}`;
+}
+
+function advertises({ allocatable }: NodeState, resource: string): boolean {
+  return Object.hasOwn(allocatable, resource);
 }
 
 /** A pod that the kubelet did not admit has failed; it does not wait (kubelet's UnexpectedAdmissionError, OutOf<resource>). */

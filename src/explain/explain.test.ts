@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeState } from '../cluster/node-state.ts';
+import { headline } from '../report/explanation.ts';
 import { explain, reasonsOf } from './explain.ts';
 import type { ExplainInput, Holder } from './input.ts';
 import type { State } from './result.ts';
@@ -330,6 +331,323 @@ describe('explain', () => {
   });
 });
 
+describe('the marks of layers', () => {
+  const layerOf = (input: Partial<ExplainInput>, name: string) => {
+    const { mark, seen } = explain(inputOf(input)).layers.find((layer) => layer.name === name) ?? {};
+    return [mark, ...(seen ?? [])];
+  };
+  const cpu = node('cpu', { cpu: '8' });
+
+  it('a driver is not missed where no node was looked at', () => {
+    const none = 'no node that it may go to has its GPUs, so no driver was looked at';
+    expect(layerOf({ nodes: [cpu] }, 'driver and hardware')).toEqual(['unknown', none]);
+    expect(layerOf({ nodes: [node('a')] }, 'driver and hardware')).toEqual([
+      'unknown',
+      'no driver label on the nodes: feature discovery is not there, or not yet',
+    ]);
+  });
+
+  it('a resource that nobody advertises has no tick', () => {
+    const not = 'no node that it may go to advertises nvidia.com/gpu';
+    const elsewhere = { nodeSelector: { pool: 'cpu' } };
+    const nodes = [{ ...cpu, labels: { pool: 'cpu' } }, node('a')];
+    expect(layerOf({ pod: pod(elsewhere, unschedulable('')), nodes }, 'device plugin')).toEqual(['problem', not]);
+    expect(layerOf({ pod: pod(elsewhere), exists: false, nodes }, 'device plugin')).toEqual(['problem', not]);
+  });
+
+  it('a selector that no node meets has no tick, in whatever state', () => {
+    const nowhere = { nodeSelector: { pool: 'x' } };
+    for (const state of [
+      { exists: false },
+      { exists: false, idle: 'has no node' },
+      { pod: pod({ ...nowhere, schedulingGates: [{ name: 'g/g' }] }) },
+    ]) {
+      expect(layerOf({ pod: pod(nowhere), nodes: [cpu], ...state }, 'node labels')).toEqual([
+        'problem',
+        'selector and affinity let it go to 0 of 1 node',
+      ]);
+    }
+  });
+
+  it('of a pod on its node, that node is spoken of', () => {
+    const down = node(
+      'a',
+      {},
+      { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'r', message: 'gone quiet' }] },
+    );
+    const on = (name: string, phase: string) => ({ pod: pod({ nodeName: name }, { phase, ...SCHEDULED }) });
+    expect(layerOf({ ...on('a', 'Running'), nodes: [node('a')] }, 'node labels')).toEqual(['ok', 'is on node a']);
+    expect(layerOf({ ...on('a', 'Succeeded'), nodes: [node('a')] }, 'node labels')).toEqual(['ok', 'was on node a']);
+    expect(layerOf({ ...on('a', 'Succeeded'), nodes: [node('a')] }, 'scheduler')).toEqual(['ok', 'the pod was on a']);
+    expect(layerOf({ ...on('a', 'Running'), nodes: [down] }, 'node labels')).toEqual([
+      'unknown',
+      'is on node a, which is not ready: gone quiet',
+    ]);
+    expect(layerOf({ ...on('b', 'Pending'), nodes: [node('a')] }, 'node labels')).toEqual([
+      'problem',
+      'there is no node b',
+    ]);
+    expect(layerOf({ ...on('b', 'Succeeded'), nodes: [node('a')] }, 'node labels')).toEqual(['ok', 'was on node b']);
+    expect(layerOf({ ...on('cpu', 'Running'), nodes: [cpu] }, 'device plugin')).toEqual([
+      'unknown',
+      'node cpu does not advertise nvidia.com/gpu',
+    ]);
+    expect(layerOf({ ...on('cpu', 'Running'), nodes: [cpu] }, 'driver and hardware')).toEqual([
+      'unknown',
+      'node cpu has none of its GPUs, so no driver was looked at',
+    ]);
+  });
+
+  it('what init containers take is told apart', () => {
+    const big = { name: 'i', resources: { limits: { [GPU]: '4' } } };
+    expect(layerOf({ pod: pod({ initContainers: [big] }) }, 'pod spec')).toEqual([
+      'ok',
+      'asks for 4 nvidia.com/gpu (while its init containers run, 1 after them)',
+    ]);
+  });
+
+  it('gpugate judges no pod of a namespace that is left out', () => {
+    const given = { exists: false, excluded: true, pod: pod({}, {}, { [GPU]: '500m' }), nodes: [node('a')] };
+    expect(reasonsOf(explain(inputOf(given)))).toEqual([]);
+    expect(layerOf(given, 'admission')).toEqual([
+      'unknown',
+      'the webhooks leave namespace team-a out: gpugate judges none of its pods',
+      'no event says why there is no pod',
+    ]);
+  });
+});
+
+describe('the first line', () => {
+  const first = (input: Partial<ExplainInput>) =>
+    headline(explain(inputOf({ nodes: [node('a')], ...input }))).replace(/^pod\/p in namespace team-a:? /, '');
+  const full = '0/1 nodes are available: 1 Insufficient nvidia.com/gpu.';
+  const down = {
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'Unknown',
+        reason: 'NodeStatusUnknown',
+        message: 'Kubelet stopped posting node status.',
+      },
+    ],
+  };
+
+  it.each<[string, Partial<ExplainInput>, string]>([
+    [
+      'GPUs that have come free',
+      { pod: pod({}, unschedulable(full)) },
+      'is Pending. As the nodes are now its GPUs fit; the scheduler tries again by itself.',
+    ],
+    ['a scheduler that has said nothing', { pod: pod() }, 'is Pending: the scheduler has not looked at it yet.'],
+    [
+      'nodes that may not be listed, and a scheduler that gives no reason',
+      { pod: pod({}, unschedulable('')), nodes: undefined },
+      'is Pending, and nothing that you may read says why.',
+    ],
+    [
+      'a claim that is not there',
+      { pod: pod({ resourceClaims: [{ name: 'x', resourceClaimName: 'nope' }] }), claims: new Set(['other']) },
+      'is Pending, for 1 reason.',
+    ],
+    [
+      'a claim that is there',
+      {
+        pod: pod({ resourceClaims: [{ name: 'x', resourceClaimName: 'there' }] }, unschedulable(full)),
+        claims: new Set(['there']),
+      },
+      'is Pending. Whether its resource claims can be allocated the scheduler alone knows.',
+    ],
+    [
+      'claims that may not be listed',
+      { pod: pod({ resourceClaims: [{ name: 'x', resourceClaimName: 'nope' }] }), claims: undefined },
+      'is Pending: the scheduler has not looked at it yet.',
+    ],
+    [
+      'a claim of a template that is not made',
+      {
+        pod: pod({ resourceClaims: [{ name: 'x', resourceClaimTemplateName: 't' }] }),
+        claims: new Set(),
+        events: [event('FailedResourceClaimCreation', 'PodResourceClaim x: resource claim template "t": not found')],
+      },
+      'is Pending, for 1 reason.',
+    ],
+    [
+      'two kinds of GPUs that no node has together',
+      {
+        pod: pod({}, unschedulable(''), { [GPU]: '1', [SLICE]: '1' }),
+        nodes: [node('a'), node('b', { [SLICE]: '2' })],
+      },
+      'is Pending, for 1 reason.',
+    ],
+    [
+      'a node that is named and is not there',
+      { pod: pod({ nodeName: 'gone' }) },
+      'names node gone itself, past the scheduler: 1 reason stands against it. It is not a GPU problem.',
+    ],
+    [
+      'a node that is named and has no GPU',
+      { pod: pod({ nodeName: 'cpu' }), nodes: [node('cpu', { cpu: '1' })] },
+      'names node cpu itself, past the scheduler: 1 reason stands against it.',
+    ],
+    [
+      'a node that is named and is full',
+      { pod: pod({ nodeName: 'a' }), holders: [holder('x', 'a', 1n), holder('p', 'a', 1n)] },
+      'names node a itself, past the scheduler: 1 reason stands against it.',
+    ],
+    [
+      'a node that is named and fits',
+      { pod: pod({ nodeName: 'a' }), holders: [holder('p', 'a', 1n)] },
+      'names node a itself, past the scheduler, and waits for its kubelet.',
+    ],
+    [
+      'a node that went down before the pod started',
+      { pod: pod({ nodeName: 'a' }, { phase: 'Pending', ...SCHEDULED }), nodes: [node('a', {}, down)] },
+      "is on node a and can't start, for 1 reason. It is not a GPU problem.",
+    ],
+    [
+      'a node that went down under the pod',
+      { pod: pod({ nodeName: 'a' }, { phase: 'Running', ...SCHEDULED }), nodes: [node('a', {}, down)] },
+      'was running on a when that node was last heard of: Kubelet stopped posting node status.',
+    ],
+    [
+      'a container that crashes',
+      {
+        pod: pod(
+          { nodeName: 'a' },
+          { phase: 'Running', ...SCHEDULED, ...waitingFor('CrashLoopBackOff', 'back-off 5m0s') },
+        ),
+      },
+      'is on node a, and not all of its containers run, for 1 reason.',
+    ],
+    [
+      'an eviction',
+      {
+        pod: pod(
+          { nodeName: 'a' },
+          { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' },
+        ),
+      },
+      'has failed: Evicted: The node was low on resource: memory.',
+    ],
+    [
+      'a preemption',
+      {
+        pod: pod(
+          { nodeName: 'a' },
+          {
+            phase: 'Failed',
+            conditions: [
+              {
+                type: 'DisruptionTarget',
+                status: 'True',
+                reason: 'PreemptionByScheduler',
+                message: 'default-scheduler: preempting to accommodate a higher priority pod',
+              },
+            ],
+          },
+        ),
+      },
+      'has failed: PreemptionByScheduler: default-scheduler: preempting to accommodate a higher priority pod.',
+    ],
+    [
+      'a pod that ended by itself',
+      { pod: pod({ nodeName: 'a' }, { phase: 'Failed' }) },
+      'has failed by itself: kubectl logs tells more. It is not Pending.',
+    ],
+    [
+      'a deletion for another pod',
+      {
+        pod: {
+          ...pod(
+            { nodeName: 'a' },
+            {
+              phase: 'Running',
+              conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', message: 'm' }],
+            },
+          ),
+          metadata: { name: 'p', deletionTimestamp: 'now' },
+        },
+      },
+      'is being deleted: PreemptionByScheduler: m.',
+    ],
+    ['no pod that is wanted', { exists: false, idle: 'asks for 0 replicas' }, 'asks for 0 replicas.'],
+    [
+      'a pod that is missing without a word',
+      { exists: false },
+      'a pod is missing, and no event says why: its controller has not tried yet, or the event is gone.',
+    ],
+  ])('%s', (_, input, text) => expect(first(input)).toBe(text));
+
+  it.each<[string, Partial<ExplainInput>, string]>([
+    [
+      'of a claim',
+      { pod: pod({ resourceClaims: [{ name: 'x', resourceClaimName: 'nope' }] }), claims: new Set() },
+      'claim the resource claim nope, which the pod names, does not exist',
+    ],
+    [
+      'of two kinds of GPUs',
+      {
+        pod: pod({}, unschedulable(''), { [GPU]: '1', [SLICE]: '1' }),
+        nodes: [node('a'), node('b', { [SLICE]: '2' })],
+      },
+      'more-than-a-node-has the pod takes 1 nvidia.com/gpu and 1 nvidia.com/mig-1g.10gb, and no node has both',
+    ],
+    [
+      'of a node that is not there',
+      { pod: pod({ nodeName: 'gone' }) },
+      'no-such-node there is no node gone, so no kubelet starts the pod',
+    ],
+    [
+      'of a node without GPUs',
+      { pod: pod({ nodeName: 'cpu' }), nodes: [node('cpu', { cpu: '1' })] },
+      'no-node-offers node cpu does not advertise nvidia.com/gpu: its kubelet starts the pod without it',
+    ],
+    [
+      'of GPUs of another vendor',
+      { pod: pod({}, unschedulable(''), { 'amd.com/gpu': '1' }), nodes: [node('a')] },
+      'no-node-offers no node offers amd.com/gpu; there are GPUs of other vendors, nvidia.com/gpu (1 on a)',
+    ],
+    [
+      'of fewer GPUs than an init container wants, where others have more elsewhere',
+      {
+        pod: pod({ nodeSelector: { pool: 'x' } }, unschedulable(''), { [GPU]: '4' }),
+        nodes: [node('a', { [GPU]: '2' }, { labels: { pool: 'x' } }), node('b', { [GPU]: '4' })],
+      },
+      'more-than-a-node-has the pod takes 4 nvidia.com/gpu, and the largest node that it may go to has 2; none of the nodes that have its GPUs (b) meets pool=x',
+    ],
+    [
+      'of a selector that keeps the pod from all GPUs, which would not keep one without',
+      {
+        pod: pod({ nodeSelector: { pool: 'x' } }, unschedulable('')),
+        nodes: [node('a', { cpu: '2' }, { labels: { pool: 'x' } }), node('b')],
+      },
+      'gpus-elsewhere none of the nodes that have its GPUs (b) meets pool=x',
+    ],
+    [
+      'of a crash',
+      {
+        pod: pod(
+          { nodeName: 'a' },
+          {
+            phase: 'Running',
+            containerStatuses: [
+              {
+                name: 'c',
+                state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } },
+                lastState: { terminated: { exitCode: 137, reason: 'OOMKilled' } },
+              },
+            ],
+          },
+        ),
+      },
+      'container container "c" waits: CrashLoopBackOff: back-off (it ended with 137, OOMKilled)',
+    ],
+  ])('the reason %s', (_, input, text) => {
+    const reasons = reasonsOf(explain(inputOf({ nodes: [node('a')], ...input })));
+    expect(reasons.map((reason) => `${reason.code} ${reason.text}`)).toEqual([text]);
+  });
+});
+
 function inputOf(given: Partial<ExplainInput>): ExplainInput {
   const nothing = {
     pod: pod({}, unschedulable('')),
@@ -350,6 +668,9 @@ function unschedulable(message: string): object {
     conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
   };
 }
+
+/** As the API server writes it when a scheduler binds the pod. */
+const SCHEDULED = { conditions: [{ type: 'PodScheduled', status: 'True' }] };
 
 function waitingFor(reason: string, message = ''): object {
   return { containerStatuses: [{ name: 'c', state: { waiting: { reason, message } } }] };

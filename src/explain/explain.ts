@@ -4,6 +4,8 @@ import { type Facts, factsOf } from './facts.ts';
 import { hardware } from './hardware.ts';
 import type { ExplainInput } from './input.ts';
 import { nodeLabels } from './node-labels.ts';
+import { noteOf } from './note.ts';
+import { nodeReasons } from './on-node.ts';
 import { podSpec } from './pod-spec.ts';
 import { type Explanation, LAYERS, type Layer, type LayerName, REASONS, type Reason, type Seen } from './result.ts';
 import { runtimeClass } from './runtime-class.ts';
@@ -27,15 +29,22 @@ const LOOK: Readonly<Record<LayerName, (facts: Facts) => Seen>> = {
 export function explain(input: ExplainInput): Explanation {
   const facts = factsOf(input);
   const looked = LAYERS.map((name) => ({ name, ...LOOK[name](facts) }));
-  const reasons = [...looked.flatMap(({ reasons: own = [] }) => own), ...schedulingReasons(facts)];
+  const reasons = [
+    ...looked.flatMap(({ reasons: own = [] }) => own),
+    ...schedulingReasons(facts),
+    ...nodeReasons(facts),
+  ];
   const told = withoutEchoes(reasons);
   const layers = looked.map((seen) => layerOf(seen, told));
+  const note = noteOf(facts);
   return {
     subject: input.subject,
     namespace: input.namespace,
     state: facts.state,
     ...(facts.view.nodeName === undefined ? {} : { node: facts.view.nodeName }),
     notAboutGpus: told.length > 0 && told.every(({ code }) => !REASONS[code].gpu),
+    ...(note === undefined ? {} : { note }),
+    byItself: facts.byItself,
     layers,
   };
 }

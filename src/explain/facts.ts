@@ -19,6 +19,10 @@ export interface Facts extends ExplainInput {
   readonly hasClaims: boolean;
   /** Nodes that nodeName, nodeSelector and required affinity let it go to. */
   readonly reachable: readonly NodeState[];
+  /** It names its node itself, and no kubelet has looked at it: binding sets PodScheduled, and so does the kubelet. */
+  readonly byItself: boolean;
+  /** The holders beside this pod. */
+  readonly others: readonly Holder[];
 }
 
 export function factsOf(input: ExplainInput): Facts {
@@ -27,15 +31,19 @@ export function factsOf(input: ExplainInput): Facts {
   const served = (name: string) =>
     (input.deviceClassResources?.has(name) ?? false) &&
     !(input.nodes ?? []).some((node) => unitsIn(node.allocatable, name) > 0n);
+  const { metadata, status = {} } = asObject(input.pod) ?? {};
+  const own = input.exists ? asObject(metadata)?.name : undefined;
   return {
     ...input,
     view,
-    status: asObject(asObject(input.pod)?.status) ?? {},
+    status: asObject(status) ?? {},
     state: stateOf(input, view),
     needs: new Map([...all].filter(([name]) => !served(name))),
     claimed: [...all.keys()].filter(served),
     hasClaims: asArray(view.spec.resourceClaims).length > 0 || view.containers.some(({ hasClaims }) => hasClaims),
     reachable: (input.nodes ?? []).filter(reachOf(view)),
+    byItself: view.nodeName !== undefined && !scheduledCondition(asObject(status) ?? {}),
+    others: (input.holders ?? []).filter(({ name, namespace }) => name !== own || namespace !== input.namespace),
   };
 }
 
@@ -70,8 +78,8 @@ export function takenOn(
   return { units: by.reduce((sum, holder) => sum + of(holder), 0n), by: by.sort((a, b) => Number(of(b) - of(a))) };
 }
 
-function stateOf({ pod, exists }: ExplainInput, { spec, nodeName }: PodView): State {
-  if (!exists) return 'refused';
+function stateOf({ pod, exists, idle }: ExplainInput, { spec, nodeName }: PodView): State {
+  if (!exists) return idle === undefined ? 'refused' : 'idle';
   const { metadata, status } = asObject(pod) ?? {};
   const phase = asObject(status)?.phase;
   if (phase === 'Succeeded') return 'succeeded';
@@ -79,6 +87,22 @@ function stateOf({ pod, exists }: ExplainInput, { spec, nodeName }: PodView): St
   if (asObject(metadata)?.deletionTimestamp !== undefined) return 'ending';
   if (nodeName !== undefined) return phase === 'Running' ? 'running' : 'starting';
   return asArray(spec.schedulingGates).length > 0 ? 'gated' : 'waiting';
+}
+
+/** The PodScheduled condition. */
+export function scheduledCondition(status: JsonObject): JsonObject | undefined {
+  return asArray(status.conditions)
+    .map(asObject)
+    .find((condition) => condition?.type === 'PodScheduled');
+}
+
+/** Whether it has no node yet, so that what nodes are like keeps it. */
+export function hasNoNode({ state }: Facts): boolean {
+  return state === 'waiting' || state === 'gated' || state === 'refused';
+}
+
+export function hasEnded({ state }: Facts): boolean {
+  return state === 'succeeded' || state === 'failed';
 }
 
 /** Whether a scheduler is looking for a node for it. */

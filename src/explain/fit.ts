@@ -1,20 +1,14 @@
 import { tolerates } from '../admission/placement.ts';
 import type { NodeState, Taint } from '../cluster/node-state.ts';
 import { type Facts, takenOn, unitsIn } from './facts.ts';
-import type { Holder } from './input.ts';
+import type { Taken } from './taken.ts';
 
 /** What keeps the pod from one node that it may go to and that has enough GPUs. */
 export type Blocker =
   | { readonly kind: 'not-ready'; readonly why: string }
   | { readonly kind: 'cordoned' }
   | { readonly kind: 'taint'; readonly taint: Taint }
-  | {
-      readonly kind: 'taken';
-      readonly resource: string;
-      readonly has: bigint;
-      readonly free: bigint;
-      readonly by: readonly Holder[];
-    };
+  | ({ readonly kind: 'taken' } & Taken);
 
 /** Taints that Kubernetes itself sets for what is told in a better way (TaintNodesByCondition, kubectl cordon). */
 const CORDON = 'node.kubernetes.io/unschedulable';

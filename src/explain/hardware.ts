@@ -1,7 +1,7 @@
 import { asArray, asObject } from '../admission/pod.ts';
 import type { NodeState } from '../cluster/node-state.ts';
 import { type Facts, kubectl, listed, unitsIn } from './facts.ts';
-import type { Reason, Seen } from './result.ts';
+import type { Reason, ReasonCode, Seen } from './result.ts';
 import { NO_HANDLER } from './runtime-class.ts';
 import { stackLines } from './stack.ts';
 
@@ -15,6 +15,11 @@ export function hardware(facts: Facts): Seen {
   if (needs.size === 0 && reasons.length === 0) return { seen: ['no GPU is asked for'] };
   if (nodes === undefined) return { seen: ['nodes may not be listed by you'], reasons, unknown: reasons.length === 0 };
   const looked = reachable.filter((node) => [...needs.keys()].some((name) => Object.hasOwn(node.capacity, name)));
+  if (looked.length === 0) {
+    const none = view.nodeName === undefined ? 'no node that it may go to has' : `node ${view.nodeName} has none of`;
+    const seen = [`${none} its GPUs, so no driver was looked at`];
+    return { seen, reasons, unknown: reasons.length === 0, next: 'kubectl get nodes' };
+  }
   const seen = [...unhealthy(looked, [...needs.keys()]), ...gpuConditions(looked), ...stackLines(facts, 'driver')];
   const next = `kubectl describe node ${view.nodeName ?? looked[0]?.name ?? ''}`.trimEnd();
   if (seen.length > 0) return { seen, reasons, unknown: reasons.length === 0, next };
@@ -52,26 +57,36 @@ function gpuConditions(nodes: readonly NodeState[]): readonly string[] {
 
 /** On its node and not running: what its containers wait for. */
 function containerStart({ state, status, events, subject, namespace }: Facts): readonly Reason[] {
-  if (state !== 'starting') return [];
+  if (state !== 'starting' && state !== 'running') return [];
   const next = kubectl(`describe ${subject}`, namespace);
   const waiting = [...asArray(status.initContainerStatuses), ...asArray(status.containerStatuses)].flatMap((item) => {
     const container = asObject(item);
     const { reason, message } = asObject(asObject(container?.state)?.waiting) ?? {};
+    const { exitCode, reason: end } = asObject(asObject(container?.lastState)?.terminated) ?? {};
+    const last =
+      exitCode === undefined ? '' : ` (it ended with ${exitCode}${typeof end === 'string' ? `, ${end}` : ''})`;
     return typeof reason === 'string'
-      ? [{ name: String(container?.name), reason, message: String(message ?? '') }]
+      ? [{ name: String(container?.name), reason, message: String(message ?? ''), last }]
       : [];
   });
   const stuck = waiting.filter(({ reason }) => reason !== 'ContainerCreating' && reason !== 'PodInitializing');
-  const reasons = stuck.map(({ name, reason, message }): Reason => {
-    const text = `container "${name}" waits: ${reason}${message === '' ? '' : `: ${message}`}`;
-    const image = /^(ErrImage|ImagePull|InvalidImageName|ErrImageNeverPull)/.test(reason);
-    const gpu = NVIDIA.test(message);
-    return { code: image ? 'image' : gpu ? 'container-start' : 'scheduler', text, next };
+  const reasons = stuck.map(({ name, reason, message, last }): Reason => {
+    const text = `container "${name}" waits: ${reason}${message === '' ? '' : `: ${message}`}${last}`;
+    const log = reason === 'CrashLoopBackOff' ? kubectl(`logs ${subject} -c ${name} --previous`, namespace) : next;
+    return { code: waitCode(reason, message), text, next: log };
   });
+  if (state === 'running') return reasons;
   const failed = events.findLast(
     ({ reason, message }) =>
       /^Failed(CreatePodSandBox)?$/.test(reason) && NVIDIA.test(message) && !NO_HANDLER.test(message),
   );
   if (failed && reasons.length === 0) reasons.push({ code: 'container-start', text: failed.message, next });
   return reasons;
+}
+
+/** What a container waits for. Why one crashes, whether for its GPU or not, only its log knows. */
+function waitCode(reason: string, message: string): ReasonCode {
+  if (/^(ErrImage|ImagePull|InvalidImageName)/.test(reason)) return 'image';
+  if (NVIDIA.test(message)) return 'container-start';
+  return reason === 'CreateContainerConfigError' ? 'container-config' : 'container';
 }

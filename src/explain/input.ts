@@ -13,6 +13,12 @@ export interface ExplainInput {
   readonly namespace: string;
   /** False: the pod is what a workload would make, and there is none. */
   readonly exists: boolean;
+  /** Why a workload has no pod and none is missing, behind its name: `asks for 0 replicas`. */
+  readonly idle?: string | undefined;
+  /** The webhook configurations leave the namespace out. */
+  readonly excluded: boolean;
+  /** Names of the ResourceClaims of the namespace. */
+  readonly claims: ReadonlySet<string> | undefined;
   /** Events of the pod, or of the workload that can't make one; oldest first. */
   readonly events: readonly SeenEvent[];
   readonly policy: EffectivePolicy | undefined;

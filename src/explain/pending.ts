@@ -11,6 +11,7 @@ import type { PolicySet } from '../policy/resolve.ts';
 import { resolvePolicy } from '../policy/resolve.ts';
 import { API_VERSION } from '../policy/schema.ts';
 import { storedPolicies } from '../policy/stored.ts';
+import { EXCLUDED_NAMESPACES } from '../registration/entries.ts';
 import { unitsOf } from './facts.ts';
 import type { ExplainInput, Holder, QuotaState, SeenEvent, StackPod } from './input.ts';
 
@@ -30,7 +31,7 @@ export async function readPending(
   const { namespace } = target;
   const found = await objectAt(client, target, signal);
   const list = (path: string, selectors = {}) => optional(() => all(client, path, signal, selectors));
-  const [events, labels, policies, nodes, pods, quotas, classes, devices] = await Promise.all([
+  const [events, labels, policies, nodes, pods, quotas, classes, devices, claims] = await Promise.all([
     list(`/api/v1/namespaces/${namespace}/events`),
     optional(() => client.get(`/api/v1/namespaces/${namespace}`, {}, signal)),
     readPolicies(client, signal),
@@ -39,13 +40,18 @@ export async function readPending(
     list(`/api/v1/namespaces/${namespace}/resourcequotas`),
     list('/apis/node.k8s.io/v1/runtimeclasses'),
     list('/apis/resource.k8s.io/v1/deviceclasses'),
+    list(`/apis/resource.k8s.io/v1/namespaces/${namespace}/resourceclaims`),
   ]);
+  const told = eventsOf(events ?? [], found.eventsOf);
   return {
     pod: found.pod,
     subject: found.subject,
     exists: found.exists,
     namespace,
-    events: eventsOf(events ?? [], found.eventsOf),
+    idle: found.idle,
+    excluded: EXCLUDED_NAMESPACES.includes(namespace),
+    claims: claims && new Set(claims.map(({ metadata }) => String(metadata?.name))),
+    events: found.failure === undefined ? told : [failedCreate(found.failure), ...told],
     policy:
       labels && policies ? resolvePolicy((labels as KubernetesObject).metadata?.labels ?? {}, policies) : undefined,
     nodes: nodes?.map(nodeState),
@@ -55,6 +61,11 @@ export async function readPending(
     deviceClassResources: devices && new Set(devices.map(extendedResourceName).filter((name) => name !== '')),
     gpuResources,
   };
+}
+
+/** As the event would tell it, which is gone after an hour. */
+function failedCreate(message: string): SeenEvent {
+  return { type: 'Warning', reason: 'FailedCreate', message, source: '' };
 }
 
 /** Pods of all namespaces where they may be listed, else those of one. Only what is looked at is kept of each. */

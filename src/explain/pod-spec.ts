@@ -1,16 +1,14 @@
-import { asArray, asObject } from '../admission/pod.ts';
+import { asArray, asObject, type PodView } from '../admission/pod.ts';
 import { misspeltGpuResource } from '../policy/resources.ts';
-import { type Facts, kubectl } from './facts.ts';
+import { type Facts, hasNoNode, kubectl, scheduledCondition } from './facts.ts';
 import type { Reason, Seen } from './result.ts';
-import { scheduledCondition } from './scheduling.ts';
 
 const OWN_SCHEDULER = 'default-scheduler';
 const KUEUE = 'kueue.x-k8s.io/';
 
 /** Layer 1: what the pod asks for, and whether any scheduler may and will look at it. */
 export function podSpec(facts: Facts): Seen {
-  const { view, needs, claimed, state } = facts;
-  const waits = state === 'waiting' || state === 'gated' || state === 'refused';
+  const { view, state } = facts;
   const misspelt = view.containers.flatMap(({ name: container, otherResources }) =>
     otherResources.flatMap((name) => {
       const meant = misspeltGpuResource(name, facts.gpuResources);
@@ -25,16 +23,24 @@ export function podSpec(facts: Facts): Seen {
   }));
   if (state === 'gated') reasons.push(gated(facts));
   if (state === 'waiting') reasons.push(...noScheduler(facts));
-  return { seen: [asked(needs, claimed, misspelt.length > 0)], reasons: waits ? reasons : [] };
+  return { seen: [asked(facts, misspelt.length > 0)], reasons: hasNoNode(facts) ? reasons : [] };
 }
 
-function asked(needs: ReadonlyMap<string, bigint>, claimed: readonly string[], misspelt: boolean): string {
+function asked({ needs, claimed, view }: Facts, misspelt: boolean): string {
   const parts = [
-    ...[...needs].map(([name, units]) => `${units} ${name}`),
+    ...[...needs].map(([name, units]) => `${units} ${name}${initText(view, name, units)}`),
     ...claimed.map((name) => `${name}, which a DeviceClass serves`),
   ];
   if (parts.length > 0) return `asks for ${parts.join(', ')}`;
   return misspelt ? 'asks for no GPU under a name that counts as one' : 'asks for no GPU';
+}
+
+/** Init containers may want more than what runs after them; the node must have it all the same. */
+function initText({ containers }: PodView, name: string, units: bigint): string {
+  const after = containers
+    .filter(({ role }) => role === 'app' || role === 'sidecar')
+    .reduce((sum, { gpus }) => sum + (gpus.find(({ resource }) => resource.name === name)?.units ?? 0n), 0n);
+  return after < units ? ` (while its init containers run, ${after} after them)` : '';
 }
 
 function gated({ view, namespace, subject }: Facts): Reason {

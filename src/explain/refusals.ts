@@ -12,7 +12,7 @@ export function refusalReasons(facts: Facts): readonly Reason[] {
 /** One refusal, as controllers quote the API server: `Error creating: pods "x" is forbidden: exceeded quota: ...`. */
 function refusal(facts: Facts, message: string): Reason {
   const next = kubectl(`describe ${facts.subject}`, facts.namespace);
-  const text = message.replace(/^Error creating: /, '').trim();
+  const text = message.replace(/^(Error creating: |create Pod \S+ in StatefulSet \S+ failed error: )/, '').trim();
   const [, quota, rest = ''] = /exceeded quota: ([^,]+), (.*)$/s.exec(text) ?? [];
   if (quota !== undefined) return quotaReason(facts, quota, rest);
   const [, webhook] = /admission webhook "([^"]+)" denied the request/.exec(text) ?? [];

@@ -23,6 +23,7 @@ export const REASONS = {
   'gpugate-unreachable': { layer: 'admission', gpu: true },
   'no-such-product': { layer: 'node labels', gpu: true },
   'node-selector': { layer: 'node labels', gpu: false },
+  'gpus-elsewhere': { layer: 'node labels', gpu: true },
   'mig-layout': { layer: 'node labels', gpu: true },
   'other-name': { layer: 'device plugin', gpu: true },
   'no-node-offers': { layer: 'device plugin', gpu: true },
@@ -35,6 +36,7 @@ export const REASONS = {
   'node-not-ready': { layer: 'scheduler', gpu: false },
   cordoned: { layer: 'scheduler', gpu: false },
   taint: { layer: 'scheduler', gpu: true },
+  'no-such-node': { layer: 'scheduler', gpu: false },
   taken: { layer: 'scheduler', gpu: true },
   'other-resource': { layer: 'scheduler', gpu: false },
   volume: { layer: 'scheduler', gpu: false },
@@ -42,6 +44,8 @@ export const REASONS = {
   claim: { layer: 'scheduler', gpu: true },
   scheduler: { layer: 'scheduler', gpu: false },
   image: { layer: 'scheduler', gpu: false },
+  'container-config': { layer: 'scheduler', gpu: false },
+  container: { layer: 'scheduler', gpu: true },
 } as const satisfies Readonly<Record<string, { readonly layer: LayerName; readonly gpu: boolean }>>;
 
 export type ReasonCode = keyof typeof REASONS;
@@ -68,8 +72,20 @@ export interface Layer {
   readonly next?: string;
 }
 
-/** `refused`: the API server does not let the pod be made. `waiting`: no node yet. `starting`: on a node, not running yet. */
-export type State = 'refused' | 'gated' | 'waiting' | 'starting' | 'running' | 'succeeded' | 'failed' | 'ending';
+/**
+ * `idle`: the workload wants no pod now. `refused`: the API server does not let the pod be made. `waiting`: no node yet. `starting`:
+ * on a node, not running yet.
+ */
+export type State =
+  | 'idle'
+  | 'refused'
+  | 'gated'
+  | 'waiting'
+  | 'starting'
+  | 'running'
+  | 'succeeded'
+  | 'failed'
+  | 'ending';
 
 export interface Explanation {
   readonly subject: string;
@@ -79,6 +95,10 @@ export interface Explanation {
   readonly node?: string;
   /** True where every reason would keep a pod without GPUs as well. */
   readonly notAboutGpus: boolean;
+  /** What is to be said of it where there is no reason, behind its name. */
+  readonly note?: string;
+  /** It names its node itself, and no kubelet has looked at it yet. */
+  readonly byItself: boolean;
   readonly layers: readonly Layer[];
 }
 

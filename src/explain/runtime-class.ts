@@ -1,4 +1,4 @@
-import { type Facts, kubectl } from './facts.ts';
+import { type Facts, hasNoNode, kubectl } from './facts.ts';
 import type { Reason, Seen } from './result.ts';
 
 /** What containerd and CRI-O say of a handler that they don't know. */
@@ -28,5 +28,6 @@ export function runtimeClass(facts: Facts): Seen {
     const text = `the RuntimeClass ${name} does not exist, so the pod can't start on any node`;
     return { seen: [text], reasons: [...reasons, { code: 'runtime-class', text, next }], next };
   }
-  return { seen: [`${name} does not exist any more`], reasons, next };
+  const gone = hasNoNode(facts) ? 'does not exist' : 'does not exist any more';
+  return { seen: [`${name} ${gone}`], reasons, problem: hasNoNode(facts), unknown: true, next };
 }

@@ -1,6 +1,5 @@
-import { type Facts, kubectl } from './facts.ts';
+import { type Facts, hasEnded, kubectl, scheduledCondition } from './facts.ts';
 import type { Seen } from './result.ts';
-import { scheduledCondition } from './scheduling.ts';
 
 /** Events of an autoscaler that say whether a node will come. */
 const AUTOSCALER = /^(TriggeredScaleUp|NotTriggerScaleUp|Nominated)$/;
@@ -9,10 +8,15 @@ const AUTOSCALER = /^(TriggeredScaleUp|NotTriggerScaleUp|Nominated)$/;
 export function scheduler(facts: Facts): Seen {
   const { state, status, view, events, subject, namespace } = facts;
   const next = kubectl(`describe ${subject}`, namespace);
-  if (state === 'refused') return { seen: ['there is no pod to schedule'] };
+  if (state === 'refused' || state === 'idle') return { seen: ['there is no pod to schedule'] };
   if (state === 'gated') return { seen: ['has not looked at the pod: it is gated'] };
-  if (view.nodeName !== undefined) return { seen: [`has put the pod on ${view.nodeName}`] };
   const condition = scheduledCondition(status);
+  if (view.nodeName !== undefined) {
+    const seen = facts.byItself
+      ? `has not looked at the pod, which names the node ${view.nodeName} itself`
+      : `the pod ${hasEnded(facts) ? 'was' : 'is'} on ${view.nodeName}`;
+    return { seen: [seen], unknown: facts.byItself, next };
+  }
   const seen = [condition ? String(condition.message ?? condition.reason ?? '') : 'has not looked at the pod yet'];
   if (typeof status.nominatedNodeName === 'string' && status.nominatedNodeName !== '') {
     seen.push(`other pods are preempted for it on ${status.nominatedNodeName}`);

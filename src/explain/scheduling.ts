@@ -1,12 +1,13 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { NodeState } from '../cluster/node-state.ts';
 import { gpuResource } from '../policy/resources.ts';
-import { counted, type Facts, isWaiting, kubectl, listed, unitsIn } from './facts.ts';
+import { missingClaims } from './claims.ts';
+import { counted, type Facts, isWaiting, kubectl, listed, scheduledCondition, unitsIn } from './facts.ts';
 import { type Blocker, blockersOf, hasEnough, taintText } from './fit.ts';
-import type { Holder } from './input.ts';
 import { type Layout, layoutsUnderWay } from './layouts.ts';
 import type { Reason } from './result.ts';
 import { schedulerReasons } from './scheduler-message.ts';
+import { takenReason } from './taken.ts';
 import { whyUnreached } from './where.ts';
 
 /**
@@ -16,11 +17,16 @@ import { whyUnreached } from './where.ts';
  */
 export function schedulingReasons(facts: Facts): readonly Reason[] {
   if (!isWaiting(facts)) return [];
+  const unclaimed = missingClaims(facts);
+  if (unclaimed.length > 0) return unclaimed;
   if (facts.nodes === undefined) return schedulerAlone(facts);
   if (facts.nodes.length === 0) return [nothingOffers(facts, [...facts.needs.keys()][0] ?? '')];
   if (facts.reachable.length === 0) return whyUnreached(facts, facts.nodes);
   const offering = facts.reachable.filter((node) => hasEnough(facts, node));
-  if (offering.length === 0) return [...facts.needs].flatMap(([name, need]) => whyNotOffered(facts, name, need));
+  if (offering.length === 0) {
+    const reasons = [...facts.needs].flatMap(([name, need]) => whyNotOffered(facts, name, need));
+    return reasons.length > 0 ? reasons : [notTogether(facts)];
+  }
   const blocked = offering.map((node) => ({ node, blockers: blockersOf(facts, node) }));
   if (blocked.some(({ blockers }) => blockers.length === 0)) return schedulerAlone(facts);
   return blockerReasons(facts, blocked);
@@ -49,12 +55,6 @@ function conditionReasons({ status, gpuResources }: Facts) {
   return condition?.status === 'False' ? schedulerReasons(String(condition.message ?? ''), gpuResources) : [];
 }
 
-/** The PodScheduled condition. */
-export function scheduledCondition(status: Facts['status']): Readonly<Record<string, unknown>> | undefined {
-  const conditions = Array.isArray(status.conditions) ? status.conditions : [];
-  return conditions.find((condition) => condition?.type === 'PodScheduled');
-}
-
 /** No node that the pod may go to has so many units of the resource. */
 function whyNotOffered(facts: Facts, resource: string, need: bigint): readonly Reason[] {
   const { reachable, nodes = [] } = facts;
@@ -66,20 +66,27 @@ function whyNotOffered(facts: Facts, resource: string, need: bigint): readonly R
   if (most === 0n && unhealthy.length > 0) return [noneHealthy(unhealthy, resource)];
   const elsewhere = nodes.filter((node) => unitsIn(node.allocatable, resource) >= need);
   const kept = elsewhere.length > 0 ? whyUnreached(facts, elsewhere) : [];
-  const others = most === 0n ? otherNames(reachable, facts.gpuResources, resource) : [];
+  const also = kept.map((reason) => `; ${reason.text}`).join('');
+  if (most > 0n) {
+    const where = reachable.length === nodes.length ? 'the largest node' : 'the largest node that it may go to';
+    const text = `the pod takes ${need} ${resource}, and ${where} has ${most}${also}`;
+    return [{ code: 'more-than-a-node-has', text, next: 'kubectl describe nodes' }];
+  }
+  const others = otherNames(reachable, facts.gpuResources, resource);
   if (others.length > 0) {
-    const where = reachable.length === nodes.length ? 'no node' : 'no node that the pod may go to';
-    const text = `${where} offers ${resource}: the GPU exists under another name, ${listed(others, 3)}`;
-    const also = kept.map((reason) => `; ${reason.text}`).join('');
-    return [{ code: 'other-name', text: text + also, next: `gpugate explain namespace ${facts.namespace}` }];
+    const text = `${noNode(facts)} offers ${resource}; there are GPUs under other names, ${listed(others, 3)}${also}`;
+    return [{ code: 'other-name', text, next: `gpugate explain namespace ${facts.namespace}` }];
   }
   const advertised = reachable.filter(({ allocatable }) => Object.hasOwn(allocatable, resource));
-  if (most === 0n && advertised.length > 0) return [pluginGone(advertised, resource)];
-  if (kept.length > 0) return kept;
-  if (most === 0n) return [nothingOffers(facts, resource)];
-  const where = reachable.length === nodes.length ? 'the largest node' : 'the largest node that it may go to';
-  const text = `the pod takes ${need} ${resource}, and ${where} has ${most}`;
-  return [{ code: 'more-than-a-node-has', text, next: 'kubectl describe nodes' }];
+  if (advertised.length > 0) return [pluginGone(advertised, resource)];
+  return kept.length > 0 ? kept : [nothingOffers(facts, resource)];
+}
+
+/** Some node has enough of each resource, and none of all. */
+function notTogether({ needs }: Facts): Reason {
+  const parts = [...needs].map(([name, units]) => `${units} ${name}`).join(' and ');
+  const text = `the pod takes ${parts}, and no node has ${needs.size === 2 ? 'both' : 'all of them'}`;
+  return { code: 'more-than-a-node-has', text, next: 'kubectl describe nodes' };
 }
 
 function bigger(a: bigint, b: bigint): bigint {
@@ -116,28 +123,54 @@ function pluginGone(nodes: readonly NodeState[], resource: string): Reason {
   };
 }
 
-function nothingOffers({ nodes = [] }: Facts, resource: string): Reason {
+function nothingOffers(facts: Facts, resource: string): Reason {
+  const { nodes = [], reachable, gpuResources } = facts;
+  const next = 'kubectl get nodes';
+  if (nodes.length === 0) return { code: 'no-node-offers', text: 'the cluster has no node', next };
+  const foreign = offered(reachable, gpuResources, (name) => name !== resource);
   const text =
-    nodes.length === 0
-      ? 'the cluster has no node'
-      : `no node offers ${resource}, nor any other GPU: they come with an autoscaler, or no device plugin runs`;
-  return { code: 'no-node-offers', text, next: 'kubectl get nodes' };
+    foreign.length > 0
+      ? `${noNode(facts)} offers ${resource}; there are GPUs of other vendors, ${listed(foreign.map(placesText), 3)}`
+      : `${noNode(facts)} offers ${resource}, nor any other GPU: they come with an autoscaler, or no device plugin runs`;
+  return { code: 'no-node-offers', text, next };
 }
 
-/** `nvidia.com/gpu.shared (4 on a10)`, the nearest name first. */
+function noNode({ nodes = [], reachable }: Facts): string {
+  return reachable.length === nodes.length ? 'no node' : 'no node that the pod may go to';
+}
+
+/** `nvidia.com/gpu.shared (4 on a10)`, the nearest name first. Only of the same vendor: another's GPU is not the one that is meant. */
 function otherNames(nodes: readonly NodeState[], extra: readonly string[], resource: string): readonly string[] {
+  const vendor = gpuResource(resource, extra)?.vendor;
+  const found = offered(nodes, extra, (name) => gpuResource(name, extra)?.vendor === vendor);
+  if (found.length === 0) return [];
+  const near = closest(
+    resource,
+    found.map(([name]) => name),
+  );
+  const rank = (name: string) => (name === near ? -1 : distance(resource, name));
+  return found.sort(([a], [b]) => rank(a) - rank(b)).map(placesText);
+}
+
+/** Resources that count as GPUs and that `counts` takes, with how many of each are on which node. */
+function offered(
+  nodes: readonly NodeState[],
+  extra: readonly string[],
+  counts: (name: string) => boolean,
+): [string, string[]][] {
   const found = new Map<string, string[]>();
   for (const { name: node, allocatable } of nodes) {
     for (const name of Object.keys(allocatable)) {
       const units = unitsIn(allocatable, name);
-      if (units === 0n || !gpuResource(name, extra)) continue;
+      if (units === 0n || !gpuResource(name, extra) || !counts(name)) continue;
       found.set(name, [...(found.get(name) ?? []), `${units} on ${node}`]);
     }
   }
-  if (found.size === 0) return [];
-  const near = closest(resource, [...found.keys()]);
-  const rank = (name: string) => (name === near ? -1 : distance(resource, name));
-  return [...found].sort(([a], [b]) => rank(a) - rank(b)).map(([name, places]) => `${name} (${listed(places, 2)})`);
+  return [...found];
+}
+
+function placesText([name, places]: readonly [string, readonly string[]]): string {
+  return `${name} (${listed(places, 2)})`;
 }
 
 /** Every node with enough GPUs keeps the pod off. Those that are nearest to taking it are spoken of first. */
@@ -183,17 +216,4 @@ function blockerReason(facts: Facts, blocker: Blocker, nodes: readonly string[])
     case 'taken':
       return takenReason(facts, blocker, first);
   }
-}
-
-function takenReason(facts: Facts, { resource, has, free, by }: Blocker & { kind: 'taken' }, node: string): Reason {
-  const need = facts.needs.get(resource) ?? 0n;
-  const named = (holder: Holder) => `${holder.namespace}/${holder.name} (${holder.units.get(resource)})`;
-  const own = facts.holdersOfNamespaceOnly;
-  const others = own ? 'pods of other namespaces, which you may not list' : 'no pod that is listed';
-  const who = by.length === 0 ? others : `${listed(by.map(named))}${own ? ' and maybe pods of other namespaces' : ''}`;
-  const text =
-    free === 0n
-      ? `${has === 1n ? 'the one unit' : `all ${has} units`} of ${resource} on ${node} ${has === 1n ? 'is' : 'are'} taken by ${who}`
-      : `${free} of ${has} ${resource} on ${node} ${free === 1n ? 'is' : 'are'} free, and the pod takes ${need}; the others are taken by ${who}`;
-  return { code: 'taken', text, next: `kubectl describe node ${node}` };
 }

@@ -8,6 +8,8 @@ export function anInput(given: Partial<ExplainInput>): ExplainInput {
     subject: 'pod/p',
     namespace: 'team-a',
     exists: true,
+    excluded: false,
+    claims: undefined,
     events: [],
     policy: NO_POLICY,
     nodes: [],

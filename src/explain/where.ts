@@ -2,7 +2,7 @@ import { asArray, asObject, type JsonObject } from '../admission/pod.ts';
 import { reachOf } from '../admission/reach.ts';
 import type { NodeState } from '../cluster/node-state.ts';
 import { type Facts, listed } from './facts.ts';
-import type { Reason } from './result.ts';
+import type { Reason, ReasonCode } from './result.ts';
 
 /** Labels that name the model of a GPU: feature discovery, GKE, Karpenter. */
 const PRODUCT_LABELS = [
@@ -78,7 +78,7 @@ export function whyUnreached(facts: Facts, among: readonly NodeState[]): readonl
     const all = [...every, ...anyOf.flat()].map(({ text }) => text);
     return [
       {
-        code: 'node-selector',
+        code: selectorCode(facts, among),
         text: `each of ${listed(all)} is met by some node, but no node meets all of them`,
         next: 'kubectl get nodes --show-labels',
       },
@@ -88,17 +88,26 @@ export function whyUnreached(facts: Facts, among: readonly NodeState[]): readonl
   return wishes.flatMap((wish) => {
     if (seen.has(wish.text)) return [];
     seen.add(wish.text);
-    return [whyUnmet(wish, among, among.length === facts.nodes?.length)];
+    return [whyUnmet(facts, wish, among)];
   });
 }
 
-function whyUnmet({ key, values, text }: Wanted, among: readonly NodeState[], ofAll: boolean): Reason {
-  const which = ofAll ? 'no node' : `none of the nodes that have its GPUs (${listed(among.map(({ name }) => name))})`;
+/** A pod without GPUs might well go where the others are. */
+function selectorCode({ nodes = [] }: Facts, among: readonly NodeState[]): ReasonCode {
+  return among.length === nodes.length ? 'node-selector' : 'gpus-elsewhere';
+}
+
+function whyUnmet(facts: Facts, { key, values, text }: Wanted, among: readonly NodeState[]): Reason {
+  const code = selectorCode(facts, among);
+  const which =
+    code === 'node-selector'
+      ? 'no node'
+      : `none of the nodes that have its GPUs (${listed(among.map(({ name }) => name))})`;
   const next = key === '' ? 'kubectl get nodes' : `kubectl get nodes -L ${key}`;
   const known = [...new Set(among.flatMap(({ labels }) => (Object.hasOwn(labels, key) ? [String(labels[key])] : [])))];
   const there = known.length > 0 ? `; there is ${listed(known.sort())}` : '';
   if (PRODUCT_LABELS.includes(key) && values.length > 0) {
     return { code: 'no-such-product', text: `${which} has the product ${values.join(' or ')}${there}`, next };
   }
-  return { code: 'node-selector', text: `${which} meets ${text}${key === '' ? '' : there}`, next };
+  return { code, text: `${which} meets ${text}${key === '' ? '' : there}`, next };
 }

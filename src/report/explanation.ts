@@ -14,36 +14,41 @@ export function explanationText(explanation: Explanation, style: Style): string 
 
 /** `pod/train-0 in namespace team-a is Pending, for 1 reason.` */
 export function headline(explanation: Explanation): string {
-  const { subject, namespace, state, node, notAboutGpus } = explanation;
+  const { subject, namespace, state, node, notAboutGpus, note, byItself } = explanation;
   const what = `${subject} in namespace ${namespace}`;
   const reasons = reasonsOf(explanation);
+  const kept = reasons.length > 0;
   const count = reasons.length === 1 ? '1 reason' : `${reasons.length} reasons`;
   const gpus = notAboutGpus ? ' It is not a GPU problem.' : '';
+  if (!kept && note !== undefined) return `${what} ${note}`;
   switch (state) {
+    case 'idle':
+      return `${what} wants no pod.`;
     case 'running':
-      return `${what} runs on ${node}. Nothing keeps it from running.`;
+      return kept
+        ? `${what} is on node ${node}, and not all of its containers run, for ${count}.${gpus}`
+        : `${what} runs on ${node}. Nothing keeps it from running.`;
     case 'succeeded':
       return `${what} has ended well.`;
     case 'ending':
       return `${what} is being deleted.`;
     case 'failed':
-      return reasons.length > 0
+      return kept
         ? `${what} has failed: it was not admitted by its node.`
         : `${what} has failed by itself: kubectl logs tells more. It is not Pending.`;
     case 'refused':
-      return reasons.length > 0
+      return kept
         ? `${what}: the API server lets no further pod be made.${gpus}`
-        : `${what}: a pod is missing, and nothing says why.`;
+        : `${what}: a pod is missing, and no event says why: its controller has not tried yet, or the event is gone.`;
     case 'starting':
-      return reasons.length > 0
-        ? `${what} is on node ${node} and can't start, for ${count}.${gpus}`
-        : `${what} is on node ${node} and is starting.`;
+      if (!kept) return `${what} is on node ${node} and is starting.`;
+      return byItself
+        ? `${what} names node ${node} itself, past the scheduler: ${count} ${reasons.length === 1 ? 'stands' : 'stand'} against it.${gpus}`
+        : `${what} is on node ${node} and can't start, for ${count}.${gpus}`;
     case 'gated':
       return `${what} is Pending: it is gated.${gpus}`;
     case 'waiting':
-      return reasons.length > 0
-        ? `${what} is Pending, for ${count}.${gpus}`
-        : `${what} is Pending. As the nodes are now it fits; the scheduler tries again by itself.`;
+      return `${what} is Pending, for ${count}.${gpus}`;
   }
 }
 

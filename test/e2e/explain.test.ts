@@ -87,7 +87,7 @@ describe('gpugate explain on a real cluster', () => {
       'a GPU under another name',
       wanting('renamed', 'renamed'),
       ['other-name'],
-      /^no node that the pod may go to offers nvidia.com\/gpu: the GPU exists under another name, nvidia.com\/gpu.shared \(4 on renamed\); none of/,
+      /^no node that the pod may go to offers nvidia.com\/gpu; there are GPUs under other names, nvidia.com\/gpu.shared \(4 on renamed\); none of/,
       false,
     ],
     [
@@ -136,9 +136,9 @@ describe('gpugate explain on a real cluster', () => {
     [
       'an affinity that keeps it from the GPUs',
       wanting('aside', undefined, { [SLICE]: 1 }, { nodeSelector: { 'kubernetes.io/hostname': 'cpu' } }),
-      ['node-selector'],
+      ['gpus-elsewhere'],
       'none of the nodes that have its GPUs (a100-mig) meets kubernetes.io/hostname=cpu; there is a100-mig',
-      true,
+      false,
     ],
     [
       'a gate',
@@ -152,6 +152,27 @@ describe('gpugate explain on a real cluster', () => {
       wanting('huge', 'full', { [GPU]: 16 }),
       ['more-than-a-node-has'],
       'the pod takes 16 nvidia.com/gpu, and the largest node that it may go to has 4',
+      false,
+    ],
+    [
+      'an init container that wants more than the rest, on a node that is too small',
+      wanting('init', 'roomy', { [GPU]: 1 }, { initContainers: [container('i', { limits: { [GPU]: 4 } })] }),
+      ['more-than-a-node-has'],
+      /^the pod takes 4 nvidia.com\/gpu, and the largest node that it may go to has 2; none of the nodes that have its GPUs/,
+      false,
+    ],
+    [
+      'two kinds of GPUs that no node has together',
+      wanting('kinds', undefined, { [GPU]: 1, [SLICE]: 1 }),
+      ['more-than-a-node-has'],
+      'the pod takes 1 nvidia.com/gpu and 1 nvidia.com/mig-1g.10gb, and no node has both',
+      false,
+    ],
+    [
+      'GPUs of another vendor',
+      wanting('vendor', 'roomy', { 'amd.com/gpu': 1 }),
+      ['no-node-offers'],
+      'no node that the pod may go to offers amd.com/gpu; there are GPUs of other vendors, nvidia.com/gpu (2 on roomy)',
       false,
     ],
     [
@@ -233,6 +254,124 @@ describe('gpugate explain on a real cluster', () => {
     expect(explanation.notAboutGpus).toBe(notAboutGpus);
   });
 
+  test.each<[string, string, object, readonly string[], string]>([
+    [
+      'a resource claim that is not there, of which the scheduler says nothing',
+      'claimless',
+      { resourceClaims: [{ name: 'x', resourceClaimName: 'nope' }] },
+      ['the resource claim nope, which the pod names, does not exist'],
+      'is Pending, for 1 reason.',
+    ],
+    [
+      'a node that it names itself and that has no GPU',
+      'on-cpu',
+      { nodeName: 'renamed' },
+      ['node renamed does not advertise nvidia.com/gpu: its kubelet starts the pod without it'],
+      'names node renamed itself, past the scheduler: 1 reason stands against it.',
+    ],
+    [
+      'a node that it names itself and that is full',
+      'on-full',
+      { nodeName: 'full' },
+      ['all 4 units of nvidia.com/gpu on full are taken by lab/first (3), lab/second (1)'],
+      'names node full itself, past the scheduler: 1 reason stands against it.',
+    ],
+    [
+      'a node that it names itself and that is not there',
+      'on-nothing',
+      { nodeName: 'doesnotexist' },
+      ['there is no node doesnotexist, so no kubelet starts the pod'],
+      'names node doesnotexist itself, past the scheduler: 1 reason stands against it. It is not a GPU problem.',
+    ],
+  ])('%s', async (_, name, spec, texts, first) => {
+    await cluster.must('apply -f -', wanting(name, undefined, { [GPU]: 1 }, spec));
+    const explanation = await explained(name);
+    expect(reasonsOf(explanation).map(({ text }) => text)).toEqual(texts);
+    expect(explanation.headline).toBe(`pod/${name} in namespace lab ${first}`);
+    expect(explanation.layers.find((layer) => layer.name === 'scheduler')?.seen[0]).toMatch(
+      /^has not looked at the pod/,
+    );
+    // Pod garbage collection and the quota of units would meet it later.
+    await cluster.must(`delete pod ${name} -n ${NAMESPACE} --force --grace-period=0`);
+  });
+
+  describe('workloads that want no pod now', () => {
+    const template = (spec: object = {}) => ({
+      metadata: { labels: { app: 'idle' } },
+      spec: { containers: [container('c')], ...spec },
+    });
+    const of = (kind: string, spec: object): object => ({
+      apiVersion: /Job$/.test(kind) ? 'batch/v1' : 'apps/v1',
+      kind,
+      metadata: { name: `idle-${kind.toLowerCase()}`, namespace: NAMESPACE },
+      spec,
+    });
+    const selector = { matchLabels: { app: 'idle' } };
+    const never = { restartPolicy: 'Never' };
+
+    test.each<[string, object, string]>([
+      ['Deployment', { replicas: 0, selector, template: template() }, 'asks for 0 replicas.'],
+      ['ReplicaSet', { replicas: 0, selector, template: template() }, 'asks for 0 replicas.'],
+      ['Job', { suspend: true, template: template(never) }, 'is suspended.'],
+      [
+        'CronJob',
+        { schedule: '0 0 1 1 *', jobTemplate: { spec: { template: template(never) } } },
+        'has no job now; its schedule is 0 0 1 1 *.',
+      ],
+      [
+        'DaemonSet',
+        { selector, template: template({ nodeSelector: { pool: 'nowhere' } }) },
+        'has no node: none is one that selector, affinity and tolerations of its pods let them go to.',
+      ],
+    ])('%s %j', async (kind, spec, first) => {
+      await cluster.must('apply -f -', of(kind, spec));
+      const [lower, name] = [kind.toLowerCase(), `idle-${kind.toLowerCase()}`];
+      // Until its controller has looked at it, that is what there is to say.
+      const explanation = await vi.waitUntil(
+        async () => {
+          const now = await explained(`${lower}/${name}`);
+          return !now.headline.includes('was not looked at') && now;
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+      expect([explanation.state, explanation.headline]).toEqual(['idle', `${lower}/${name} in namespace lab ${first}`]);
+      expect(codesOf(explanation)).toEqual([]);
+    });
+
+    test('a StatefulSet that waits for the pod before, and a paused Deployment', async () => {
+      await cluster.must(
+        'apply -f -',
+        of('StatefulSet', {
+          replicas: 2,
+          serviceName: 'x',
+          selector,
+          template: template({ nodeSelector: { pool: 'pair' } }),
+        }),
+      );
+      await vi.waitUntil(
+        async () =>
+          (await cluster.run(`get pod idle-statefulset-0 -n ${NAMESPACE} -o jsonpath={.spec.nodeName}`)).stdout ===
+          'pair',
+        { timeout: 30_000, interval: 200 },
+      );
+      await run1({ metadata: { name: 'idle-statefulset-0', namespace: NAMESPACE } });
+      expect((await explained('sts/idle-statefulset')).headline).toBe(
+        'statefulset/idle-statefulset in namespace lab makes one pod after the other, and waits for pod/idle-statefulset-0 to be ready.',
+      );
+      await cluster.must('apply -f -', of('Deployment', { paused: true, replicas: 1, selector, template: template() }));
+      await cluster.must(`delete deployment idle-deployment -n ${NAMESPACE}`);
+      await cluster.must('apply -f -', of('Deployment', { paused: true, replicas: 1, selector, template: template() }));
+      const first = await vi.waitUntil(
+        async () => {
+          const { headline } = await explained('deployment/idle-deployment');
+          return !headline.includes('was not looked at') && headline;
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+      expect(first).toBe('deployment/idle-deployment in namespace lab is paused, and was never rolled out.');
+    });
+  });
+
   test('a scheduler that is not there', async () => {
     await cluster.must('apply -f -', wanting('volcano', 'roomy', { [GPU]: 1 }, { schedulerName: 'volcano' }));
     const explanation = await explained('volcano');
@@ -300,6 +439,96 @@ describe('gpugate explain on a real cluster', () => {
       expect((await run(`well -n ${NAMESPACE} --exit-code`)).code).toBe(0);
     });
 
+    test.each<[string, object, string]>([
+      [
+        'one that crashes',
+        {
+          phase: 'Running',
+          containerStatuses: [
+            {
+              name: 'c',
+              image: 'x',
+              imageID: '',
+              ready: false,
+              restartCount: 4,
+              state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } },
+              lastState: { terminated: { exitCode: 1, reason: 'Error' } },
+            },
+          ],
+        },
+        'is on node pair, and not all of its containers run, for 1 reason.',
+      ],
+      [
+        'one that was evicted',
+        { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory. ' },
+        'has failed: Evicted: The node was low on resource: memory.',
+      ],
+      ['one that is done', { phase: 'Succeeded' }, 'has ended well.'],
+    ])('%s', async (_, status, first) => {
+      await cluster.must('apply -f -', wanting('after', 'pair'));
+      await cluster.must(`wait pod/after -n ${NAMESPACE} --for=condition=PodScheduled --timeout=60s`);
+      const path = `/api/v1/namespaces/${NAMESPACE}/pods/after/status`;
+      await cluster.api('PATCH', path, { status }, 'application/strategic-merge-patch+json');
+      expect((await explained('after')).headline).toBe(`pod/after in namespace lab ${first}`);
+      await cluster.must(`delete pod after -n ${NAMESPACE} --force --grace-period=0`);
+    });
+
+    test('one whose node went down under it, and one that another takes the place of', async () => {
+      await running(wanting('low', 'single'));
+      const down = {
+        type: 'Ready',
+        status: 'Unknown',
+        reason: 'NodeStatusUnknown',
+        message: 'Kubelet stopped posting node status.',
+      };
+      const ready = async (condition: object) => {
+        const path = '/api/v1/nodes/single/status';
+        await cluster.api(
+          'PATCH',
+          path,
+          { status: { conditions: [condition] } },
+          'application/strategic-merge-patch+json',
+        );
+      };
+      await ready(down);
+      const { headline, layers } = await explained('low');
+      expect(headline).toBe(
+        'pod/low in namespace lab was running on single when that node was last heard of: Kubelet stopped posting node status.',
+      );
+      expect(layers.filter(({ mark }) => mark === 'problem')).toEqual([]);
+      await ready({ ...down, status: 'True', message: '' });
+      await cluster.must('apply -f -', {
+        apiVersion: 'scheduling.k8s.io/v1',
+        kind: 'PriorityClass',
+        metadata: { name: 'high' },
+        value: 1000,
+      });
+      await vi.waitUntil(
+        async () => {
+          // The taint of a node that was down goes a moment later.
+          const { body } = await cluster.api('GET', '/api/v1/nodes/single');
+          return !body.spec.taints;
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+      await cluster.must('apply -f -', wanting('high', 'single', { [GPU]: 1 }, { priorityClassName: 'high' }));
+      const ended = await vi.waitUntil(
+        async () => {
+          const now = await explained('low');
+          return now.state === 'ending' && now;
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+      expect(ended.headline).toBe(
+        'pod/low in namespace lab is being deleted: PreemptionByScheduler: default-scheduler: preempting to accommodate a higher priority pod.',
+      );
+      const high = await explained('high');
+      expect(codesOf(high)).toEqual(['taken']);
+      expect(high.layers.find(({ name }) => name === 'scheduler')?.seen).toContain(
+        'other pods are preempted for it on single',
+      );
+    });
+
     test('one that is starting', async () => {
       await cluster.must('apply -f -', wanting('fresh', 'fresh'));
       await cluster.must(`wait pod/fresh -n ${NAMESPACE} --for=condition=PodScheduled --timeout=60s`);
@@ -318,12 +547,12 @@ describe('gpugate explain on a real cluster', () => {
 
 ✓ pod spec               asks for 1 nvidia.com/gpu
 ✓ admission              namespace lab has no policy
-✓ node labels            selector and affinity let it go to 1 of 15 nodes: full
+✓ node labels            selector and affinity let it go to 1 of 17 nodes: full
 ✓ device plugin          nvidia.com/gpu: full 0 of 4 free
 ✓ runtime class          none is named: the node's default runtime is used
 ? driver and hardware    no driver label on the nodes: feature discovery is not there, or not yet
                          next: kubectl describe node full
-✗ scheduler              0/15 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 12 node(s) didn't match Pod's node affinity/selector. preemption: 0/15 nodes are available: 1 No preemption victims found for incoming pod, 14 Preemption is not helpful for scheduling.
+✗ scheduler              0/17 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 14 node(s) didn't match Pod's node affinity/selector. preemption: 0/17 nodes are available: 1 No preemption victims found for incoming pod, 16 Preemption is not helpful for scheduling.
                          ✗ all 4 units of nvidia.com/gpu on full are taken by lab/first (3), lab/second (1)
                            next: kubectl describe node full
 `);
@@ -446,6 +675,8 @@ const NODES = [
   node('full', { [GPU]: '4' }),
   node('roomy', { [GPU]: '2' }),
   node('fresh', { [GPU]: '1' }),
+  node('pair', { [GPU]: '2' }),
+  node('single', { [GPU]: '1' }),
   node('cordoned', { [GPU]: '2' }, { spec: { unschedulable: true } }),
   node('unhealthy', { [GPU]: '0' }, { capacity: { [GPU]: '4' } }),
   node('plugin-gone', { [GPU]: '0' }),

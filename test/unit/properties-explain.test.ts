@@ -4,6 +4,7 @@ import type { NodeState } from '../../src/cluster/node-state.ts';
 import { explain, reasonsOf } from '../../src/explain/explain.ts';
 import { LAYERS } from '../../src/explain/result.ts';
 import { anInput } from '../../src/explain/testing.ts';
+import { headline } from '../../src/report/explanation.ts';
 
 const resource = fc.constantFrom(
   'nvidia.com/gpu',
@@ -106,6 +107,42 @@ describe('explain', () => {
         const none = reasonsOf(explain(anInput({ ...around, pod, nodes: [], deviceClassResources: undefined })));
         expect(none.length).toBeGreaterThan(0);
       }),
+    );
+  });
+
+  it('ticks nothing that is not there, and promises no more than was seen, in whatever state', () => {
+    const phase = fc.constantFrom(undefined, 'Pending', 'Running', 'Succeeded', 'Failed');
+    const claims = fc.constantFrom(
+      undefined,
+      [{ name: 'x', resourceClaimName: 'there' }],
+      [{ name: 'x', resourceClaimName: 'nope' }],
+    );
+    const scheduled = fc.option(message, { nil: undefined });
+    const state = fc.record({
+      phase,
+      on: fc.option(name, { nil: undefined }),
+      resourceClaims: claims,
+      scheduled,
+      exists: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(spec, world, state, (pod, around, { phase: is, on, resourceClaims, scheduled: said, exists }) => {
+        const conditions = said === undefined ? [] : [{ type: 'PodScheduled', status: 'False', message: said }];
+        const object = { spec: { ...pod, nodeName: on, resourceClaims }, status: { phase: is, conditions } };
+        const explanation = explain(anInput({ ...around, pod: object, exists, claims: new Set(['there']) }));
+        const first = headline(explanation);
+        for (const { mark, seen } of explanation.layers) {
+          if (mark === 'ok')
+            expect(seen.join('\n')).not.toMatch(/^(no node|there is no node)| does not advertise | to 0 of /m);
+        }
+        expect(first).not.toContain('undefined');
+        if (/ fit;/.test(first)) expect([said === undefined, resourceClaims]).toEqual([false, undefined]);
+        if (exists && on !== undefined && said === undefined) expect(first).not.toMatch(/ is starting\.$|can't start/);
+        if (explanation.state === 'waiting' && resourceClaims?.[0]?.resourceClaimName === 'nope') {
+          expect(first).toContain('reason');
+        }
+      }),
+      { numRuns: 500 },
     );
   });
 
