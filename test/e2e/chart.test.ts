@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTemplateKinds } from '../../src/admission/template-kinds.ts';
@@ -9,6 +9,7 @@ import { addCrd } from '../cluster/gpugate.ts';
 import { CHART, type Helm, helmFor } from '../cluster/helm.ts';
 import { mustKubectl } from '../cluster/kubectl.ts';
 import { publishedCrds } from '../cluster/published-crds.ts';
+import { tableOf } from '../unit/pages.ts';
 import { type Manifest, one, render as renderedBy } from './rendered.ts';
 
 let plane: ControlPlane;
@@ -186,6 +187,16 @@ describe('the webhook configurations', () => {
     const policyOf = (name: string) => validate.find((entry: Manifest) => entry.name === name).failurePolicy;
     expect(['gpu-pods', 'gpu-pods-open'].map((name) => policyOf(`${name}.validate.gpugate.dev`))).toEqual(expected);
     for (const entry of mutate) expect(entry.failurePolicy).toBe('Ignore');
+  });
+
+  test.each(['labelled', 'all', 'none'])('docs/security.md tells what fails closed with %s', async (choice) => {
+    const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
+    const column = ['labelled', 'all', 'none'].indexOf(choice) + 2;
+    const told = tableOf(page, 'entry').flatMap((row) => (row[column]?.includes('refused') ? [row[0]] : []));
+    const [mutate, validate] = entriesOf(await render('--set', `webhooks.failClosed=${choice}`));
+    const closed = [...mutate, ...validate].filter(({ failurePolicy }: Manifest) => failurePolicy === 'Fail');
+    const names = closed.map(({ name }: Manifest) => `\`${name.replace('.gpugate.dev', '')}\``);
+    expect(names.toSorted()).toEqual(told.toSorted());
   });
 
   test('further conditions and requirements of namespaces are only put to pods and workloads', async () => {
