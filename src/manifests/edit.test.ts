@@ -106,6 +106,45 @@ it.each<[string, string, readonly PatchOperation[], string]>([
     [{ op: 'add', path: '/a/c', value: 'x' }],
     'a:\n  script: |\n    one\n    two\n  c: x\nb: 1\n',
   ],
+  [
+    'a new key stands behind the comments of what is before it',
+    'a:\n  b:\n    c: 1\n    # after c\n\n    # and more\n  # about d\nd: 2\n',
+    [{ op: 'add', path: '/a/e', value: 3 }],
+    'a:\n  b:\n    c: 1\n    # after c\n\n    # and more\n  e: 3\n  # about d\nd: 2\n',
+  ],
+  [
+    'a new item stands behind the comments of what is before it',
+    'a:\n  - b: 1\n    # after b\n  # about the list\nd: 2\n',
+    [{ op: 'add', path: '/a/-', value: 3 }],
+    'a:\n  - b: 1\n    # after b\n  - 3\n  # about the list\nd: 2\n',
+  ],
+  [
+    'a new key within braces stands behind the comment of what is before it',
+    'a: {\n  b: { c: 1 } # b\n}\n',
+    [{ op: 'add', path: '/a/d', value: 2 }],
+    'a: {\n  b: { c: 1 }, # b\n  d: 2\n}\n',
+  ],
+  [
+    'a new key within braces that end with a comma',
+    'a: {\n  b: { c: 1 }, # b\n}\n',
+    [{ op: 'add', path: '/a/d', value: 2 }],
+    'a: {\n  b: { c: 1 }, # b\n  d: 2,\n}\n',
+  ],
+  [
+    'new maps are indented as the others are, whatever the file begins with',
+    'items:\n  - a: 1\n    b:\n      c: 1\n',
+    [
+      { op: 'add', path: '/items/0/d', value: { e: 1 } },
+      { op: 'add', path: '/items/0/f', value: [1] },
+    ],
+    'items:\n  - a: 1\n    b:\n      c: 1\n    d:\n      e: 1\n    f:\n      - 1\n',
+  ],
+  [
+    'new maps are indented by four where the others are',
+    'x:\n- a: 1\n  b:\n      c: 1\n',
+    [{ op: 'add', path: '/x/0/d', value: { e: { f: 1 } } }],
+    'x:\n- a: 1\n  b:\n      c: 1\n  d:\n      e:\n          f: 1\n',
+  ],
   ['the last key of a map', 'a:\n  b: 1\n  c: 2 # two\nd: 3\n', [{ op: 'remove', path: '/a/c' }], 'a:\n  b: 1\nd: 3\n'],
   ['the only key of a map', 'a:\n  b: 1\nd: 3\n', [{ op: 'remove', path: '/a/b' }], 'a:\n  {}\nd: 3\n'],
   ['a file without a newline at its end', 'a: 1', [{ op: 'add', path: '/b', value: 2 }], 'a: 1\nb: 2'],
@@ -146,6 +185,17 @@ it('JSON keeps its indentation, its order and its short lines', () => {
       .replace('"a"\n', '"a",\n        "annotations": {\n            "a": "b"\n        }\n'),
   );
   expect(JSON.parse(after ?? '')).toMatchObject({ metadata: { annotations: { a: 'b' } } });
+});
+
+it('JSON that is indented by tabs stays so', () => {
+  const text = '{\n\t"kind": "Pod",\n\t"apiVersion": "v1",\n\t"a": {\n\t\t"b": [\n\t\t\t{}\n\t\t]\n\t}\n}\n';
+  const after = edited(text, [
+    { op: 'add', path: '/a/b/0/c', value: 1 },
+    { op: 'add', path: '/a/d', value: { e: [1] } },
+  ]);
+  expect(after).toBe(
+    `${JSON.stringify({ kind: 'Pod', apiVersion: 'v1', a: { b: [{ c: 1 }], d: { e: [1] } } }, null, '\t')}\n`,
+  );
 });
 
 it('an object in the midst of a file is edited there', () => {

@@ -87,8 +87,7 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
     if (!pair || after === undefined || start === undefined || end === undefined) return undefined;
     const colon = text.indexOf(':', after) + 1;
     const column = columnOf(pair.key.range?.[0] ?? 0);
-    const inner = Array.isArray(value) && !style.indentSeq ? column : column + style.indent;
-    const written = `${style.newline}${' '.repeat(inner)}${lines(value, inner, style)}`;
+    const written = below(value, column);
     // A comment behind the colon stays there.
     if (start === end) return [{ start: endOfLine(colon), end: endOfLine(colon), text: written, column }];
     const rest = text.slice(end, endOfLine(end));
@@ -103,7 +102,7 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
 
   function pretty(value: unknown, start: number): string {
     const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
-    return lines(value, line.length - line.trimStart().length, style);
+    return lines(value, line.slice(0, line.length - line.trimStart().length), style);
   }
 
   function mapReplaced(node: YAMLMap, value: object): readonly Splice[] | undefined {
@@ -154,7 +153,7 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
     const gap = ' '.repeat(first.range[0] - dash - 1 || 1);
     const item = isPlain(value)
       ? inline(value, { ...style, flow: false })
-      : lines(value, column + 1 + gap.length, style);
+      : lines(value, ' '.repeat(column + 1 + gap.length), style);
     return [{ ...behind(lastEnd(last), column), text: `${style.newline}${' '.repeat(column)}-${gap}${item}` }];
   }
 
@@ -162,9 +161,17 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
   function addInFlow(first: number, end: number, head: string, value: unknown): readonly Splice[] {
     const before = text.slice(text.lastIndexOf('\n', first - 1) + 1, first);
     if (before.trim() !== '') return [{ start: end, end, text: `, ${head}${inlineFlow(value)}` }];
-    const column = before.length;
-    const written = style.json ? lines(value, column, style) : inlineFlow(value);
-    return [{ start: end, end, text: `,${style.newline}${before}${head}${written}` }];
+    const written = `${style.newline}${before}${head}${style.json ? lines(value, before, style) : inlineFlow(value)}`;
+    // A comment behind the last one stays there.
+    const comma = /^[ \t]*(,?)[ \t]+#/.exec(text.slice(end, endOfLine(end)))?.[1];
+    if (comma === undefined) return [{ start: end, end, text: `,${written}` }];
+    const behind = { start: endOfLine(end), end: endOfLine(end) };
+    return comma === ','
+      ? [{ ...behind, text: `${written},` }]
+      : [
+          { start: end, end, text: ',' },
+          { ...behind, text: written },
+        ];
   }
 
   function inlineFlow(value: unknown): string {
@@ -173,8 +180,13 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
 
   function blockValue(value: unknown, column: number): string {
     if (isPlain(value)) return ` ${inline(value, { ...style, flow: false })}`;
-    const inner = Array.isArray(value) && !style.indentSeq ? column : column + style.indent;
-    return `${style.newline}${' '.repeat(inner)}${lines(value, inner, style)}`;
+    return below(value, column);
+  }
+
+  /** A map or a list on the lines below its key. */
+  function below(value: unknown, column: number): string {
+    const before = ' '.repeat(column) + (Array.isArray(value) && !style.indentSeq ? '' : style.indent);
+    return `${style.newline}${before}${lines(value, before, style)}`;
   }
 
   function removePair(map: Node | null, key: string | number | undefined): readonly Splice[] | undefined {
@@ -211,8 +223,18 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
     return isScalar(of) ? text.slice(0, end).trimEnd().length : end;
   }
 
+  /** Behind the line of an offset, and behind the comments below it that stand further in than a column. */
   function behind(offset: number, column: number): Omit<Splice, 'text'> {
-    const end = endOfLine(offset);
+    let end = endOfLine(offset);
+    for (let next = end; next < text.length; ) {
+      const start = text.indexOf('\n', next) + 1;
+      if (start === 0) break;
+      next = endOfLine(start);
+      const line = text.slice(start, next);
+      const own = line.length - line.trimStart().length;
+      if (line.trim() !== '' && (!line.trimStart().startsWith('#') || own <= column)) break;
+      if (line.trim() !== '') end = next;
+    }
     return { start: end, end, column };
   }
 

@@ -1,4 +1,4 @@
-import { isMap, type Node, stringify } from 'yaml';
+import { isCollection, isMap, isPair, isScalar, type Node, stringify, visit } from 'yaml';
 
 /** How values are written in one place of a text. */
 export interface Style {
@@ -6,8 +6,8 @@ export interface Style {
   readonly json: boolean;
   /** Within `{}` or `[]`. */
   readonly flow: boolean;
-  /** Spaces a level is indented by. */
-  readonly indent: number;
+  /** What a level is indented by: spaces, in JSON perhaps a tab. */
+  readonly indent: string;
   /** Whether items of a list stand further in than the key above them. */
   readonly indentSeq: boolean;
   readonly newline: string;
@@ -22,12 +22,12 @@ export function inline(value: unknown, { json, flow }: Pick<Style, 'json' | 'flo
   return ends ? JSON.stringify(value) : text;
 }
 
-/** A value over several lines, the first without indentation and the others with `column` spaces more. */
-export function lines(value: unknown, column: number, { json, indent, indentSeq, newline }: Style): string {
+/** A value over several lines, the first without indentation and the others with `before` more than their own. */
+export function lines(value: unknown, before: string, { json, indent, indentSeq, newline }: Style): string {
   const text = json
     ? JSON.stringify(value, null, indent)
-    : stringify(value, { indent, indentSeq, lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
-  return text.replaceAll('\n', newline + ' '.repeat(column));
+    : stringify(value, { indent: indent.length, indentSeq, lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+  return text.replaceAll('\n', newline + before);
 }
 
 /** A key as it is written. */
@@ -40,16 +40,34 @@ export function isPlain(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Object.keys(value).length === 0;
 }
 
-/** How the file is written: what its first nested map and list show. */
+/** How a document is written: what its first nested map and list show. */
 export function styleOf(text: string, contents: Node | null): Style {
   const json = isMap(contents) && contents.flow === true && /^\s*\{\s*"/.test(text.slice(contents.range?.[0] ?? 0));
-  const indent = json ? /\n( +|\t)"/.exec(text)?.[1]?.length : /\n( +)[^\s#-]/.exec(`\n${text}`)?.[1]?.length;
-  const list = /\n( *)[\w./-]+:[ \t]*(?:#[^\n]*)?\r?\n( *)- /.exec(`\n${text}`);
+  const { indent, indentSeq } = blocksOf(text, contents);
   return {
     json,
     flow: json,
-    indent: Math.min(indent ?? 2, 8),
-    indentSeq: list ? (list[2]?.length ?? 0) > (list[1]?.length ?? 0) : true,
+    indent: (json && /\n( {1,8}|\t)"/.exec(text)?.[1]) || ' '.repeat(Math.min(indent, 8)),
+    indentSeq,
     newline: text.includes('\r\n') ? '\r\n' : '\n',
   };
+}
+
+/** How far the first map below a key, and the first list, stand further in than the key. */
+function blocksOf(text: string, contents: Node | null): { readonly indent: number; readonly indentSeq: boolean } {
+  const columnOf = (offset: number) => offset - (text.lastIndexOf('\n', offset - 1) + 1);
+  let indent: number | undefined;
+  let indentSeq: boolean | undefined;
+  visit(contents, {
+    Pair(_, { key, value }) {
+      if (!isScalar(key) || !key.range || !isCollection(value) || value.flow || !value.range) return undefined;
+      const first = value.items[0];
+      const start = isPair(first) && isScalar(first.key) ? first.key.range?.[0] : value.range[0];
+      const further = columnOf(start ?? 0) - columnOf(key.range[0]);
+      if (!isMap(value)) indentSeq ??= further > 0;
+      else if (further > 0) indent ??= further;
+      return indent !== undefined && indentSeq !== undefined ? visit.BREAK : undefined;
+    },
+  });
+  return { indent: indent ?? 2, indentSeq: indentSeq ?? true };
 }

@@ -473,7 +473,9 @@ spec:
 
     const { code, stdout, stderr } = await review(['request.yaml', '--fix']);
     expect(await readFile(file, 'utf8')).toBe(fixed);
-    expect(stderr).toBe('gpugate: request.yaml: GPU004 written\n');
+    expect(stderr).toBe(
+      'gpugate: request.yaml:12:11: GPU004 Pod default/a, container "c": spec.containers[0].resources.limits[nvidia.com/gpu]: 2 is written\n',
+    );
     expect(stdout).toContain('GPU002');
     expect(stdout, 'what was fixed is not told any more').not.toContain('GPU004');
     expect(code, 'half a GPU is left').toBe(1);
@@ -504,7 +506,10 @@ ${limits}    - name: b
     const file = join(dir, 'shared.yaml');
     await writeFile(file, shared(''));
     const { code, stderr } = await review(['shared.yaml', '--fix']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'gpugate: shared.yaml: GPU004 written\n' });
+    expect(code).toBe(0);
+    const told = (container: string, index: number) =>
+      `gpugate: shared.yaml:10:11: GPU004 Pod default/shared, container "${container}": spec.containers[${index}].resources.limits[nvidia.com/gpu]: 1 is written\n`;
+    expect(stderr).toBe(told('a', 0) + told('b', 1));
     expect(await readFile(file, 'utf8')).toBe(shared('        limits:\n          nvidia.com/gpu: 1\n'));
   });
 
@@ -543,7 +548,9 @@ spec:
     const file = join(dir, 'partly.yaml');
     await writeFile(file, text);
     const { stderr } = await review(['partly.yaml', '--fix']);
-    expect(stderr).toMatch(/partly.yaml:6:81: GPU004 is not fixed.*\n.*partly.yaml: GPU004 written\n$/);
+    expect(stderr).toMatch(
+      /partly.yaml:6:81: GPU004 is not fixed.*\n.*partly.yaml:9:\d+: GPU004 .*container "c".* is written\n$/,
+    );
     expect(await readFile(file, 'utf8')).toBe(text.replace('gpu: 2 }', 'gpu: 2 }, limits: { nvidia.com/gpu: 2 }'));
   });
 

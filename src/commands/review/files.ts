@@ -5,7 +5,7 @@ import { placeOfField, placeOfObject, sharesText } from '../../manifests/places.
 import { type Manifest, readManifests } from '../../manifests/read.ts';
 import { type Rewritten, rewritten, type Splice, spliced } from '../../manifests/spliced.ts';
 import { asksSomewhere } from '../../manifests/unknown-kind.ts';
-import type { Notice, ReportedObject } from '../../report/result.ts';
+import { type Notice, nameOf, type ReportedObject } from '../../report/result.ts';
 import type { Judge } from '../../server/judge.ts';
 import { type Fix, fixesOf } from './fixes.ts';
 import { asksForGpus, nameIn, requestOf, type Verdict, verdictOf } from './verdict.ts';
@@ -33,7 +33,8 @@ export interface ReviewedText {
   readonly changed: Rewritten;
   /** Its text with what can be fixed without a guess. */
   readonly fixed: Rewritten;
-  readonly fixes: readonly Fix[];
+  /** What is fixed in that text. */
+  readonly fixes: readonly Notice[];
   /** What could be fixed without a guess, but not in this text. */
   readonly unfixed: readonly Notice[];
   /** Objects whose text can't be edited. */
@@ -51,7 +52,7 @@ export async function reviewText(
   const unfixed: Notice[] = [];
   const unedited: Notice[] = [];
   const parts = { mutated: [] as Splice[], changed: [] as Splice[], fixed: [] as Splice[] };
-  const fixes: Fix[] = [];
+  const fixes: Notice[] = [];
   for (const read of readManifests(file, text)) {
     if ('unreadable' in read) {
       unreadable.push(read.unreadable);
@@ -75,9 +76,10 @@ export async function reviewText(
     const found = manifest.review ? [] : fixesOf(manifest.object, verdict.found);
     const made = fixable(manifest, found);
     parts.fixed.push(...made.splices);
-    fixes.push(...made.fixes);
+    const namespace = reviewing.namespaceOf(manifest);
+    fixes.push(...made.fixes.map((fix) => fixOf(manifest, namespace, fix)));
     unfixed.push(...found.filter((fix) => !made.fixes.includes(fix)).map((fix) => unfixedOf(manifest, fix)));
-    onObject(reportedOf(manifest, reviewing.namespaceOf(manifest), verdict, edited?.diff));
+    onObject(reportedOf(manifest, namespace, verdict, edited?.diff));
   }
   return {
     unreadable,
@@ -113,10 +115,21 @@ function whyUnedited({ source }: Manifest): string {
     : 'it is written in a way that cannot be edited without a risk';
 }
 
+function fixOf(manifest: Manifest, namespace: string | undefined, { code, container, field, line }: Fix): Notice {
+  const { kind, object } = manifest;
+  const name = nameOf({ kind, name: nameIn(object), ...(namespace === undefined ? {} : { namespace }) });
+  return { ...placeIn(manifest, field), message: `${code} ${name}, container "${container}": ${line} is written` };
+}
+
 function unfixedOf(manifest: Manifest, { code, field, line }: Fix): Notice {
-  const place = placeOfField(manifest.source, field);
   const message = `${code} is not fixed: ${whyUnedited(manifest)}; write ${line} by hand`;
-  return { ...startOf(manifest), ...(place ? { line: place.line, column: place.column } : {}), message };
+  return { ...placeIn(manifest, field), message };
+}
+
+/** Where a field stands, else where its object begins. */
+function placeIn(manifest: Manifest, field: string): Pick<Notice, 'file' | 'line' | 'column'> {
+  const place = placeOfField(manifest.source, field);
+  return { ...startOf(manifest), ...(place ? { line: place.line, column: place.column } : {}) };
 }
 
 /** Undefined for what the webhook does not look at. */

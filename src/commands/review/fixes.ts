@@ -7,9 +7,11 @@ import { valueAt } from '../../admission/templates.ts';
 /** A finding that has one right answer, and the operations that write it. */
 export interface Fix {
   readonly code: Finding['code'];
+  /** Name of the container. */
+  readonly container: string;
   /** The field of the finding. */
   readonly field: string;
-  /** What is to be written, for who does it by hand. */
+  /** What is written, or is to be written by hand. */
   readonly line: string;
   readonly operations: readonly PatchOperation[];
 }
@@ -33,6 +35,6 @@ export function fixesOf(object: JsonObject, findings: readonly Finding[]): reado
     const parent: readonly PatchOperation[] = hasLimits ? [] : [{ op: 'add', path: limits, value: {} }];
     const path = [...resources, 'limits', name];
     const operations = [...parent, { op: 'add', path: pointer(path), value } as const];
-    return [{ code, field, line: `${fieldPath(path)}: ${value}`, operations }];
+    return [{ code, container: container.name, field, line: `${fieldPath(path)}: ${value}`, operations }];
   });
 }

@@ -97,10 +97,8 @@ async function reviewFile(
     if (options.dryRun) printer.diff(fileDiff(patchName(file) ?? shown, before, { text: left, changes }));
     else {
       await replaceFile(file, `${mark}${left}`);
-      const codes = options.fix ? [...new Set(first.fixes.map(({ code }) => code))] : [];
-      printer.say(
-        `${shown}: ${[...codes, ...(options.fixPolicy ? ['what the policy changes'] : [])].join(', ')} written`,
-      );
+      if (options.fix) for (const notice of first.fixes) printer.say(noticeLine(notice));
+      if (left !== fixed.text) printer.say(`${shown}: what the policy changes is written`);
     }
   }
   const now = { text: options.dryRun ? text : left, mark };
