@@ -19,8 +19,8 @@ export function devicePlugin(facts: Facts): Seen {
   return {
     seen: [...seen, ...stackLines(facts, 'plugin')],
     reasons,
-    // That nobody advertises it can't keep a pod that is past it.
-    problem: lacking && hasNoNode(facts),
+    // That nobody advertises it can't keep a pod that is past it, and where there is no node nobody could.
+    problem: lacking && facts.reachable.length > 0 && hasNoNode(facts),
     unknown: lacking,
     next: 'kubectl describe nodes',
   };

@@ -106,6 +106,35 @@ const cases: Readonly<Record<string, Case>> = {
     codes: ['taken'],
     text: 'all 2 units of nvidia.com/gpu on a are taken by team-a/x (1), team-a/y (1)',
   },
+  'a unit that is held hides no volume that is missing': {
+    input: {
+      pod: pod(
+        {},
+        unschedulable('0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found'),
+      ),
+      nodes: [node('a')],
+      holders: [holder('x', 'a', 1n)],
+    },
+    codes: ['taken', 'volume'],
+  },
+  'a unit that is held hides no claim that can not be allocated': {
+    input: {
+      pod: pod({}, unschedulable('0/1 nodes are available: 1 cannot allocate all claims.')),
+      nodes: [node('a')],
+      holders: [holder('x', 'a', 1n)],
+    },
+    codes: ['taken', 'claim'],
+  },
+  'a selector that no node meets hides no volume that is missing': {
+    input: {
+      pod: pod(
+        { nodeSelector: { zone: 'x' } },
+        unschedulable('0/1 nodes are available: persistentvolumeclaim "none" not found.'),
+      ),
+      nodes: [node('a')],
+    },
+    codes: ['node-selector', 'volume'],
+  },
   'the one unit is held': {
     input: { nodes: [node('a')], holders: [holder('x', 'a', 1n)] },
     codes: ['taken'],
@@ -228,7 +257,7 @@ const cases: Readonly<Record<string, Case>> = {
       deviceClassResources: new Set([GPU]),
     },
     codes: ['claim'],
-    unknown: ['device plugin'],
+    unknown: ['device plugin', 'driver and hardware'],
   },
   'an empty cluster': { input: { nodes: [] }, codes: ['no-node-offers'], text: 'the cluster has no node' },
   'a pod on no list of nodes but of selector alone': {
@@ -349,6 +378,8 @@ describe('the marks of layers', () => {
 
   it('a resource that nobody advertises has no tick', () => {
     const not = 'no node that it may go to advertises nvidia.com/gpu';
+    const nowhere = { pod: pod({ nodeSelector: { pool: 'x' } }, unschedulable('')), nodes: [node('a')] };
+    expect(layerOf(nowhere, 'device plugin')).toEqual(['unknown', not]);
     const elsewhere = { nodeSelector: { pool: 'cpu' } };
     const nodes = [{ ...cpu, labels: { pool: 'cpu' } }, node('a')];
     expect(layerOf({ pod: pod(elsewhere, unschedulable('')), nodes }, 'device plugin')).toEqual(['problem', not]);
@@ -395,6 +426,23 @@ describe('the marks of layers', () => {
     expect(layerOf({ ...on('cpu', 'Running'), nodes: [cpu] }, 'driver and hardware')).toEqual([
       'unknown',
       'node cpu has none of its GPUs, so no driver was looked at',
+    ]);
+  });
+
+  it('what claims bring is not seen, and is not denied', () => {
+    const claims = { pod: pod({ resourceClaims: [{ name: 'x', resourceClaimName: 'there' }] }, unschedulable(''), {}) };
+    expect(layerOf(claims, 'pod spec')).toEqual(['ok', 'asks for no GPU by name; its resource claims may bring one']);
+    const unseen = ['unknown', 'what a resource claim brings can not be seen on nodes'];
+    expect(layerOf(claims, 'driver and hardware')).toEqual(unseen);
+    const served = { pod: pod({}, unschedulable('')), nodes: [cpu], deviceClassResources: new Set([GPU]) };
+    expect(layerOf(served, 'driver and hardware')).toEqual(unseen);
+  });
+
+  it('a scheduler that does not look has no tick', () => {
+    const gated = pod({ schedulingGates: [{ name: 'g/g' }] });
+    expect(layerOf({ pod: gated, nodes: [node('a')] }, 'scheduler')).toEqual([
+      'unknown',
+      'has not looked at the pod: it is gated',
     ]);
   });
 
@@ -613,7 +661,7 @@ describe('the first line', () => {
         pod: pod({ nodeSelector: { pool: 'x' } }, unschedulable(''), { [GPU]: '4' }),
         nodes: [node('a', { [GPU]: '2' }, { labels: { pool: 'x' } }), node('b', { [GPU]: '4' })],
       },
-      'more-than-a-node-has the pod takes 4 nvidia.com/gpu, and the largest node that it may go to has 2; none of the nodes that have its GPUs (b) meets pool=x',
+      'more-than-a-node-has the pod takes 4 nvidia.com/gpu, and the largest node that it may go to has 2; none of the nodes that have enough of its GPUs (b) meets pool=x',
     ],
     [
       'of a selector that keeps the pod from all GPUs, which would not keep one without',
@@ -621,7 +669,7 @@ describe('the first line', () => {
         pod: pod({ nodeSelector: { pool: 'x' } }, unschedulable('')),
         nodes: [node('a', { cpu: '2' }, { labels: { pool: 'x' } }), node('b')],
       },
-      'gpus-elsewhere none of the nodes that have its GPUs (b) meets pool=x',
+      'gpus-elsewhere none of the nodes that have enough of its GPUs (b) meets pool=x',
     ],
     [
       'of a crash',

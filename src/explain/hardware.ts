@@ -12,6 +12,10 @@ const NVIDIA = /nvidia|nvml|cuda|libcuda|device plugin|cdi/i;
 export function hardware(facts: Facts): Seen {
   const { nodes, needs, view, reachable } = facts;
   const reasons = containerStart(facts);
+  if (needs.size === 0 && (facts.claimed.length > 0 || facts.hasClaims)) {
+    const seen = ['what a resource claim brings can not be seen on nodes'];
+    return { seen, reasons, unknown: reasons.length === 0, next: kubectl('get resourceclaims', facts.namespace) };
+  }
   if (needs.size === 0 && reasons.length === 0) return { seen: ['no GPU is asked for'] };
   if (nodes === undefined) return { seen: ['nodes may not be listed by you'], reasons, unknown: reasons.length === 0 };
   const looked = reachable.filter((node) => [...needs.keys()].some((name) => Object.hasOwn(node.capacity, name)));

@@ -26,12 +26,13 @@ export function podSpec(facts: Facts): Seen {
   return { seen: [asked(facts, misspelt.length > 0)], reasons: hasNoNode(facts) ? reasons : [] };
 }
 
-function asked({ needs, claimed, view }: Facts, misspelt: boolean): string {
+function asked({ needs, claimed, view, hasClaims }: Facts, misspelt: boolean): string {
   const parts = [
     ...[...needs].map(([name, units]) => `${units} ${name}${initText(view, name, units)}`),
     ...claimed.map((name) => `${name}, which a DeviceClass serves`),
   ];
   if (parts.length > 0) return `asks for ${parts.join(', ')}`;
+  if (hasClaims) return 'asks for no GPU by name; its resource claims may bring one';
   return misspelt ? 'asks for no GPU under a name that counts as one' : 'asks for no GPU';
 }
 

@@ -9,7 +9,7 @@ export function scheduler(facts: Facts): Seen {
   const { state, status, view, events, subject, namespace } = facts;
   const next = kubectl(`describe ${subject}`, namespace);
   if (state === 'refused' || state === 'idle') return { seen: ['there is no pod to schedule'] };
-  if (state === 'gated') return { seen: ['has not looked at the pod: it is gated'] };
+  if (state === 'gated') return { seen: ['has not looked at the pod: it is gated'], unknown: true };
   const condition = scheduledCondition(status);
   if (view.nodeName !== undefined) {
     const seen = facts.byItself

@@ -5,8 +5,8 @@ import { missingClaims } from './claims.ts';
 import { counted, type Facts, isWaiting, kubectl, listed, scheduledCondition, unitsIn } from './facts.ts';
 import { type Blocker, blockersOf, hasEnough, taintText } from './fit.ts';
 import { type Layout, layoutsUnderWay } from './layouts.ts';
-import type { Reason } from './result.ts';
-import { schedulerReasons } from './scheduler-message.ts';
+import type { Reason, ReasonCode } from './result.ts';
+import { type SchedulerReason, schedulerReasons } from './scheduler-message.ts';
 import { takenReason } from './taken.ts';
 import { whyUnreached } from './where.ts';
 
@@ -21,28 +21,36 @@ export function schedulingReasons(facts: Facts): readonly Reason[] {
   if (unclaimed.length > 0) return unclaimed;
   if (facts.nodes === undefined) return schedulerAlone(facts);
   if (facts.nodes.length === 0) return [nothingOffers(facts, [...facts.needs.keys()][0] ?? '')];
-  if (facts.reachable.length === 0) return whyUnreached(facts, facts.nodes);
+  const ofPod = schedulerSays(facts, ({ code, nodes }) => nodes === undefined && APART.has(code));
+  if (facts.reachable.length === 0) return [...whyUnreached(facts, facts.nodes), ...ofPod];
   const offering = facts.reachable.filter((node) => hasEnough(facts, node));
   if (offering.length === 0) {
     const reasons = [...facts.needs].flatMap(([name, need]) => whyNotOffered(facts, name, need));
-    return reasons.length > 0 ? reasons : [notTogether(facts)];
+    return [...(reasons.length > 0 ? reasons : [notTogether(facts)]), ...ofPod];
   }
   const blocked = offering.map((node) => ({ node, blockers: blockersOf(facts, node) }));
   if (blocked.some(({ blockers }) => blockers.length === 0)) return schedulerAlone(facts);
-  return blockerReasons(facts, blocked);
+  return [...blockerReasons(facts, blocked), ...schedulerSays(facts, ({ code }) => APART.has(code))];
 }
+
+/** What keeps the pod whatever becomes of its GPUs. */
+const APART: ReadonlySet<ReasonCode> = new Set(['volume', 'claim']);
 
 /** What the scheduler says, where nothing that gpugate sees of GPUs explains it, or where the pod has none. */
 function schedulerAlone(facts: Facts): readonly Reason[] {
   // What it says of these is of other nodes, or of an earlier moment: those that are left would let the pod in.
-  const outdated = new Set(facts.nodes ? ['taint', 'cordoned', 'node-selector'] : []);
+  const outdated = new Set<ReasonCode>(facts.nodes ? ['taint', 'cordoned', 'node-selector'] : []);
   if (facts.nodes && facts.needs.size > 0 && facts.holders && !facts.holdersOfNamespaceOnly) outdated.add('taken');
-  const next = kubectl(`describe ${facts.subject}`, facts.namespace);
-  const told = conditionReasons(facts);
   // Nodes that the pod does not want tell nothing while others are left that it would go to.
-  if (told.some(({ code }) => code !== 'node-selector')) outdated.add('node-selector');
-  return told
-    .filter(({ code }) => !outdated.has(code))
+  if (conditionReasons(facts).some(({ code }) => code !== 'node-selector')) outdated.add('node-selector');
+  return schedulerSays(facts, ({ code }) => !outdated.has(code));
+}
+
+/** Those of the scheduler's own words that count. */
+function schedulerSays(facts: Facts, counts: (reason: SchedulerReason) => boolean): readonly Reason[] {
+  const next = kubectl(`describe ${facts.subject}`, facts.namespace);
+  return conditionReasons(facts)
+    .filter(counts)
     .map(({ code, text, nodes: count }) => ({
       code,
       text: `the scheduler says of ${count === undefined ? 'the pod' : counted(count, 'node')}: ${text}`,
@@ -50,7 +58,7 @@ function schedulerAlone(facts: Facts): readonly Reason[] {
     }));
 }
 
-function conditionReasons({ status, gpuResources }: Facts) {
+function conditionReasons({ status, gpuResources }: Facts): readonly SchedulerReason[] {
   const condition = scheduledCondition(status);
   return condition?.status === 'False' ? schedulerReasons(String(condition.message ?? ''), gpuResources) : [];
 }

@@ -102,7 +102,7 @@ function whyUnmet(facts: Facts, { key, values, text }: Wanted, among: readonly N
   const which =
     code === 'node-selector'
       ? 'no node'
-      : `none of the nodes that have its GPUs (${listed(among.map(({ name }) => name))})`;
+      : `none of the nodes that have enough of its GPUs (${listed(among.map(({ name }) => name))})`;
   const next = key === '' ? 'kubectl get nodes' : `kubectl get nodes -L ${key}`;
   const known = [...new Set(among.flatMap(({ labels }) => (Object.hasOwn(labels, key) ? [String(labels[key])] : [])))];
   const there = known.length > 0 ? `; there is ${listed(known.sort())}` : '';

@@ -36,6 +36,7 @@ describe('gpugate explain on a real cluster', () => {
     });
     await cluster.must('create quota gpus -n counted --hard=requests.nvidia.com/gpu=1');
     await cluster.must('apply -f -', runtimeClass('gone'));
+    await cluster.must('apply -f -', { apiVersion: 'v1', kind: 'List', items: CLAIMS });
     await running(wanting('first', 'full', { [GPU]: 3 }));
     await running(wanting('second', 'full', { [GPU]: 1 }));
     await running(wanting('well', 'roomy', { [GPU]: 1 }));
@@ -137,7 +138,7 @@ describe('gpugate explain on a real cluster', () => {
       'an affinity that keeps it from the GPUs',
       wanting('aside', undefined, { [SLICE]: 1 }, { nodeSelector: { 'kubernetes.io/hostname': 'cpu' } }),
       ['gpus-elsewhere'],
-      'none of the nodes that have its GPUs (a100-mig) meets kubernetes.io/hostname=cpu; there is a100-mig',
+      'none of the nodes that have enough of its GPUs (a100-mig) meets kubernetes.io/hostname=cpu; there is a100-mig',
       false,
     ],
     [
@@ -158,7 +159,7 @@ describe('gpugate explain on a real cluster', () => {
       'an init container that wants more than the rest, on a node that is too small',
       wanting('init', 'roomy', { [GPU]: 1 }, { initContainers: [container('i', { limits: { [GPU]: 4 } })] }),
       ['more-than-a-node-has'],
-      /^the pod takes 4 nvidia.com\/gpu, and the largest node that it may go to has 2; none of the nodes that have its GPUs/,
+      /^the pod takes 4 nvidia.com\/gpu, and the largest node that it may go to has 2; none of the nodes that have enough of its GPUs/,
       false,
     ],
     [
@@ -209,6 +210,25 @@ describe('gpugate explain on a real cluster', () => {
       ['volume'],
       'the scheduler says of the pod: persistentvolumeclaim "data" not found',
       true,
+    ],
+    [
+      'a volume claim that is not there, and units that others hold',
+      wanting(
+        'volume-and-full',
+        'full',
+        { [GPU]: 1 },
+        { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] },
+      ),
+      ['taken', 'volume'],
+      'all 4 units of nvidia.com/gpu on full are taken by lab/first (3), lab/second (1)',
+      false,
+    ],
+    [
+      'a resource claim that none can fill, though it is there',
+      wanting('claim', 'roomy', { [GPU]: 1 }, { resourceClaims: [{ name: 'x', resourceClaimName: 'there' }] }),
+      ['claim'],
+      'the scheduler says of 1 node: cannot allocate all claims',
+      false,
     ],
     [
       'too little cpu, with GPUs free',
@@ -660,6 +680,17 @@ function node(
     },
   };
 }
+
+/** A claim to a device of a class that no driver serves. */
+const CLAIMS = [
+  { apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: { name: 'unserved' }, spec: {} },
+  {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaim',
+    metadata: { name: 'there', namespace: NAMESPACE },
+    spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'unserved' } }] } },
+  },
+];
 
 /** A pool of one node for each reason, so that no other node explains it. */
 const NODES = [
