@@ -72,3 +72,11 @@ spec: { containers: [{ name: c, resources: *gpu }] }
 it('the place of an object is its first line', () => {
   expect(placeOfObject(sourceOf(`---\n${POD}`))).toMatchObject({ line: 2, column: 1, endLine: 2, endColumn: 15 });
 });
+
+it('an alias stands for the last anchor of its name before it', () => {
+  const [read] = [
+    ...readManifests('a.yaml', 'apiVersion: v1\nkind: Pod\na: &x { k: 1 }\nb: *x\nc: &x { k: 2 }\nd: *x\n'),
+  ];
+  if (!read || !('manifest' in read)) throw new Error('no manifest');
+  expect(['b.k', 'd.k'].map((field) => placeOfField(read.manifest.source, field)?.line)).toEqual([3, 5]);
+});

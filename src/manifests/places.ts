@@ -1,5 +1,6 @@
 import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
 import type { Place } from '../report/result.ts';
+import { aliased } from './nodes.ts';
 import type { Source } from './read.ts';
 
 /** What a step of a path leads to: the node, and the pair whose value it is. */
@@ -10,7 +11,7 @@ interface Step {
 
 /** The value of a key or an index; an alias is followed to its anchor. Undefined where there is none. */
 function stepInto(from: Node | null, part: string | number, source: Source): Step | undefined {
-  const node = isAlias(from) ? (from.resolve(source.document) ?? null) : from;
+  const node = isAlias(from) ? (aliased(from, source.document) ?? null) : from;
   if (isSeq(node)) {
     const item = typeof part === 'number' ? node.items[part] : undefined;
     return item === undefined ? undefined : { node: isNode(item) ? item : null };
@@ -80,7 +81,7 @@ function nextStep(
 }
 
 function keysOf(from: Node | null, source: Source): readonly (string | number)[] {
-  const node = isAlias(from) ? from.resolve(source.document) : from;
+  const node = isAlias(from) ? aliased(from, source.document) : from;
   if (isSeq(node)) return [...node.items.keys()];
   return isMap(node) ? node.items.map(({ key }) => (isScalar(key) ? String(key.value) : '')) : [];
 }

@@ -4,6 +4,7 @@ import { yamlMistake } from '../files/yaml-mistake.ts';
 import type { Notice } from '../report/result.ts';
 import { jsonDocuments } from './json-documents.ts';
 import { whyNoObject } from './no-object.ts';
+import { aliased } from './nodes.ts';
 import { placeOfObject } from './places.ts';
 
 type Path = readonly (string | number)[];
@@ -134,7 +135,7 @@ function oddity(document: Document.Parsed): Mistake | undefined {
     Alias(_, alias, path) {
       const isAround = path.some((node) => isCollection(node) && node.anchor === alias.source);
       // The name may be that of a nearer anchor too.
-      if (!isAround || !path.includes(alias.resolve(document) as Node)) return undefined;
+      if (!isAround || !path.includes(aliased(alias, document) as Node)) return undefined;
       return stop(`The alias *${alias.source} stands within its own anchor`, alias);
     },
   });

@@ -1,4 +1,5 @@
 import { type Document, isCollection, type Node, visit } from 'yaml';
+import { aliased } from './nodes.ts';
 import type { Source } from './read.ts';
 import type { Splice } from './spliced.ts';
 
@@ -30,7 +31,7 @@ function sharedIn(document: Document.Parsed): readonly Shared[] {
   const found: Shared[] = [];
   visit(document, {
     Alias(_, alias) {
-      const node = alias.resolve(document);
+      const node = aliased(alias, document);
       const [start, end] = node?.range ?? [];
       if (start === undefined || end === undefined) return;
       // What is put behind the last line of a block may be part of it.

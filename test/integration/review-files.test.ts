@@ -162,3 +162,71 @@ describe('review', () => {
     expect(await bash('set -o pipefail; gpugate review pods.yaml | head -n 1')).toMatchObject({ code: 141 });
   });
 });
+
+describe('what objects of two namespaces share by an anchor', () => {
+  const AROUND = `apiVersion: gpugate.dev/v1alpha1
+kind: GpuPolicy
+metadata: { name: slices }
+spec: { sharing: mig, mig: { profile: 1g.10gb } }
+---
+apiVersion: v1
+kind: Namespace
+metadata: { name: with, labels: { gpugate.dev/policy: slices } }
+---
+apiVersion: v1
+kind: Namespace
+metadata: { name: without }
+`;
+  const listOf = (namespaces: readonly string[], resources: string) => `apiVersion: v1
+kind: List
+items:
+${namespaces
+  .map(
+    (namespace, index) => `  - apiVersion: v1
+    kind: Pod
+    metadata: { name: pod, namespace: ${namespace} }
+    spec:
+      containers:
+        - name: c
+          image: x
+          resources: ${index === 0 ? `&gpu # for both${resources}` : '*gpu'}
+`,
+  )
+  .join('')}`;
+  const LIMITS = '\n            limits:\n              nvidia.com/gpu: 1';
+  const REQUESTS = '\n            requests:\n              nvidia.com/gpu: 1';
+  const ORDERS = [
+    ['with', 'without'],
+    ['without', 'with'],
+    ['with', 'kube-system'],
+    ['kube-system', 'with'],
+  ] as const;
+
+  describe.each(ORDERS)('the anchor in %s, the alias in %s', (...namespaces) => {
+    const line = 4 + 8 * namespaces.indexOf('with') + (namespaces[0] === 'with' ? 0 : 2);
+
+    it.each([
+      ['--mutated', LIMITS],
+      ['--fix-policy', LIMITS],
+      ['--fix', REQUESTS],
+      ['--fix --fix-policy', REQUESTS],
+    ])('stays as it is, and what was not written is told: %s', async (flags, resources) => {
+      const text = listOf(namespaces, resources);
+      await writeFile(join(dir, 'around.yaml'), AROUND);
+      await writeFile(join(dir, 'list.yaml'), text);
+      const ended = await bash(`gpugate review list.yaml around.yaml ${flags}`);
+      expect(await readFile(join(dir, 'list.yaml'), 'utf8')).toBe(text);
+      if (flags === '--mutated') expect(ended.stdout.startsWith(text)).toBe(true);
+      const said = ended.stdout + ended.stderr;
+      expect(said).toMatch(/list.yaml:\d+:\d+: (its text is left as it is|GPU004 is not fixed): what would be changed/);
+    });
+
+    it('-o patch changes nothing of it', async () => {
+      await writeFile(join(dir, 'around.yaml'), AROUND);
+      await writeFile(join(dir, 'list.yaml'), listOf(namespaces, LIMITS));
+      const { stdout, stderr } = await bash('gpugate review list.yaml around.yaml -o patch');
+      expect(stdout).toBe('');
+      expect(stderr).toContain(`gpugate: list.yaml:${line}:5: its text is left as it is`);
+    });
+  });
+});
