@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
+import { whyUnread } from '../files/unread.ts';
 import { isExtendedResource } from '../policy/resources.ts';
 import { type Target, webhookConfigurations } from '../registration/configurations.ts';
 import { EXCLUDED_NAMESPACES } from '../registration/entries.ts';
@@ -72,11 +73,7 @@ async function authority(directory: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw failure(
-      EXIT.input,
-      `${file} cannot be read (${code}); start "gpugate serve" once to make one, or pass --no-ca`,
-    );
+    throw failure(EXIT.input, `${file}: ${whyUnread(error)}; start "gpugate serve" once to make one, or pass --no-ca`);
   }
 }
 

@@ -2,7 +2,7 @@ import { chown, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { whyUnwritten } from '../files/unread.ts';
-import { EXIT, failure } from './exit.ts';
+import { EXIT, failure, isFailure } from './exit.ts';
 
 /** One output: a format, and the file that it goes to; standard output without one. */
 export interface Output<Format extends string> {
@@ -33,10 +33,16 @@ function outputParser<Format extends string>(formats: readonly Format[]) {
 
 /** @throws a failure that names the file, when it can't be written. */
 export async function writeOutput(file: string, text: string): Promise<void> {
+  await written(file, writeFile(file, text));
+}
+
+/** Waits for a file or a folder to be written. Rejects with a failure that names it, when it can't be. */
+export async function written(path: string, writing: Promise<unknown>): Promise<void> {
   try {
-    await writeFile(file, text);
+    await writing;
   } catch (error) {
-    throw failure(EXIT.failed, `${file} cannot be written: ${whyUnwritten(error)}`);
+    if (isFailure(error)) throw error;
+    throw failure(EXIT.failed, `${path} cannot be written: ${whyUnwritten(error)}`);
   }
 }
 

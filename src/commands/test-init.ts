@@ -9,6 +9,7 @@ import { type Outcome, outcomeOf } from '../scenarios/outcome.ts';
 import { firstExpected } from '../scenarios/write.ts';
 import type { Webhook } from '../server/judge.ts';
 import { EXIT, failure } from './exit.ts';
+import { written } from './output.ts';
 import { orInput } from './sources.ts';
 
 interface Options extends Shared {
@@ -58,23 +59,23 @@ async function make({ name, files }: NewScenario, options: Options): Promise<voi
   await newFolder(options.dir, folder);
   for (const [file, content] of Object.entries(files)) {
     if (file === 'namespace.yaml' && options.namespaces !== undefined) continue;
-    await writeFile(join(folder, file), content);
+    await written(join(folder, file), writeFile(join(folder, file), content));
   }
   const scenario = await orInput(openScenario(folder, undefined, options));
   const { webhook, outcome } = await telling((asked) => outcomeOf(scenario, asked));
   const description = `${scenario.input.kind} ${scenario.input.metadata?.name ?? ''}`.trim();
-  await writeFile(join(folder, 'expected.yaml'), firstExpected({ description, webhook }, outcome));
+  const expected = join(folder, 'expected.yaml');
+  await written(expected, writeFile(expected, firstExpected({ description, webhook }, outcome)));
   process.stdout.write(`${folder}: ${told(outcome)}\n`);
 }
 
 async function newFolder(dir: string, folder: string): Promise<void> {
-  await mkdir(dir, { recursive: true });
-  try {
-    await mkdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  await written(dir, mkdir(dir, { recursive: true }));
+  const made = mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
     throw failure(EXIT.usage, `${folder} is already there; remove it, or choose another --dir`);
-  }
+  });
+  await written(folder, made);
 }
 
 /** Of a workload, the mutating webhook only tells what must not be stored; where it is silent, the preview says more. */

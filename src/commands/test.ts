@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { createPatch } from 'diff';
@@ -93,7 +93,7 @@ async function rewrite(result: Result): Promise<void> {
   const after = updated(before, result.expected, result.outcome);
   if (after === before) return;
   process.stdout.write(createPatch(file, before, after, '', '', { context: 3 }));
-  await writeFile(file, after);
+  await writeOutput(file, after);
 }
 
 function regex(text: string): RegExp {

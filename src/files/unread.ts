@@ -10,6 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const UNWRITTEN: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
   ENOTDIR: 'a part of the path is no folder',
+  EEXIST: 'a part of the path is no folder',
   EACCES: 'permission denied',
   EISDIR: 'it is a folder',
   ENOSPC: 'no space is left on the device',

@@ -158,6 +158,31 @@ it('a report that cannot be written is told in words', async () => {
   }
 });
 
+it('a folder for scenarios that cannot be made is told in words', async () => {
+  await writeFile(
+    join(dir, 'gpu.yaml'),
+    'apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec: { containers: [] }\n',
+  );
+  for (const [folder, why] of [
+    ['pod.yaml', 'a part of the path is no folder'],
+    ['pod.yaml/below', 'a part of the path is no folder'],
+  ]) {
+    const { code, stderr } = await gpugate(['test', 'init', join(dir, 'gpu.yaml'), '--dir', join(dir, folder ?? '')]);
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: `gpugate: ${join(dir, folder ?? '')} cannot be written: ${why}\n`,
+    });
+  }
+});
+
+it('webhook configurations without a CA say where it is looked for', async () => {
+  const { code, stderr } = await gpugate(['manifests', '--cert-dir', join(dir, 'nope')]);
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: `gpugate: ${join(dir, 'nope/ca.crt')}: ${GONE}; start "gpugate serve" once to make one, or pass --no-ca\n`,
+  });
+});
+
 it('a scenario without its input says so in words', async () => {
   const { code, stdout } = await gpugate(['test', join(dir, 'scenario')]);
   expect(code).toBe(3);
