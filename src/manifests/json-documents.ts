@@ -6,8 +6,10 @@ export function jsonDocuments(text: string): readonly number[] | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   const starts: number[] = [];
   let depth = 0;
-  // Texts in quotes are passed whole, for the braces in them.
-  for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/gs)) {
+  let isQuoted = false;
+  for (const { 0: token, index } of text.matchAll(/\\.|["{}]/gs)) {
+    if (token === '"') isQuoted = !isQuoted;
+    if (isQuoted) continue;
     if (token === '{' && depth === 0) starts.push(index);
     if (token === '{') depth += 1;
     if (token === '}') depth -= 1;
