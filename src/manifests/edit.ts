@@ -39,7 +39,7 @@ export function edit(source: Source, object: unknown, operations: readonly Patch
   // Columns count only where lines do.
   const column = isCollection(root) && root.flow ? 0 : source.lines.linePos(start).col - 1;
   if (!sameJson(readAt(splicedPart(source.text, start, stop, splices), column), wanted)) return notEdited();
-  const lines = linesAround(source.text, start, stop);
+  const lines = linesAround(source, start, stop);
   // A file in one line would be shown whole for each of its objects.
   if (lines.end - lines.start > stop - start + LONGEST_REST) return { ...notEdited(), splices };
   const before = source.text.slice(lines.start, lines.end);
@@ -88,8 +88,12 @@ function readAt(text: string, column: number): unknown {
   }
 }
 
-/** Whole lines. */
-function linesAround(text: string, start: number, end: number): { readonly start: number; readonly end: number } {
-  const last = text.indexOf('\n', Math.max(start, end - 1));
-  return { start: text.lastIndexOf('\n', start - 1) + 1, end: last < 0 ? text.length : last + 1 };
+/** Whole lines. All may be one long line, which is not to be gone through for each object. */
+function linesAround(
+  { text, lines }: Source,
+  start: number,
+  end: number,
+): { readonly start: number; readonly end: number } {
+  const next = lines.lineStarts[lines.linePos(Math.max(start, end - 1)).line];
+  return { start: start - lines.linePos(start).col + 1, end: next ?? text.length };
 }

@@ -26,7 +26,11 @@ export function splicesOf(source: Source, root: Node | null, edits: readonly Edi
 /** Found out once a document, however many objects it lists. */
 const styles = new WeakMap<object, Style>();
 
-function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) => readonly Splice[] | undefined {
+function writerOf({
+  text,
+  document,
+  lines: places,
+}: Source): (root: Node | null, edit: Edit) => readonly Splice[] | undefined {
   const style = styles.get(document) ?? styleOf(text, document.contents);
   styles.set(document, style);
   const columnOf = (offset: number) => offset - (text.lastIndexOf('\n', offset - 1) + 1);
@@ -159,7 +163,7 @@ function writerOf({ text, document }: Source): (root: Node | null, edit: Edit) =
 
   /** As the first item stands: on a line of its own, or in one line with the others. */
   function addInFlow(first: number, end: number, head: string, value: unknown): readonly Splice[] {
-    const before = text.slice(text.lastIndexOf('\n', first - 1) + 1, first);
+    const before = text.slice(first - places.linePos(first).col + 1, first);
     if (before.trim() !== '') return [{ start: end, end, text: `, ${head}${inlineFlow(value)}` }];
     const written = `${style.newline}${before}${head}${style.json ? lines(value, before, style) : inlineFlow(value)}`;
     // A comment behind the last one stays there.
