@@ -378,7 +378,7 @@ describe('gpugate explain on a real cluster', () => {
       expect((await explained('sts/idle-statefulset')).headline).toBe(
         'statefulset/idle-statefulset in namespace lab makes one pod after the other, and waits for pod/idle-statefulset-0 to be ready.',
       );
-      await cluster.must('apply -f -', of('Deployment', { paused: true, replicas: 1, selector, template: template() }));
+      // One that was rolled out before would be scaled, though it is paused.
       await cluster.must(`delete deployment idle-deployment -n ${NAMESPACE}`);
       await cluster.must('apply -f -', of('Deployment', { paused: true, replicas: 1, selector, template: template() }));
       const first = await vi.waitUntil(
@@ -411,7 +411,8 @@ describe('gpugate explain on a real cluster', () => {
     ['a RuntimeClass that is not there', NAMESPACE, 'classless', 'runtime-class', /RuntimeClass "absent" not found/],
   ])('%s that keeps pods from being made', async (_, namespace, name, code, text) => {
     const specs: Record<string, object> = {
-      train: deployment(name, namespace, 3, [container('c')]),
+      // No kubelet ends what was made, so it stays off the nodes of the others.
+      train: withSpec(deployment(name, namespace, 3, [container('c')]), { nodeSelector: { pool: 'spare' } }),
       many: deployment(name, namespace, 1, [container('c', { limits: { [GPU]: 2 } })]),
       classless: withSpec(deployment(name, namespace, 1, [container('c')]), { runtimeClassName: 'absent' }),
     };
@@ -567,12 +568,12 @@ describe('gpugate explain on a real cluster', () => {
 
 ✓ pod spec               asks for 1 nvidia.com/gpu
 ✓ admission              namespace lab has no policy
-✓ node labels            selector and affinity let it go to 1 of 17 nodes: full
+✓ node labels            selector and affinity let it go to 1 of 18 nodes: full
 ✓ device plugin          nvidia.com/gpu: full 0 of 4 free
 ✓ runtime class          none is named: the node's default runtime is used
 ? driver and hardware    no driver label on the nodes: feature discovery is not there, or not yet
                          next: kubectl describe node full
-✗ scheduler              0/17 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 14 node(s) didn't match Pod's node affinity/selector. preemption: 0/17 nodes are available: 1 No preemption victims found for incoming pod, 16 Preemption is not helpful for scheduling.
+✗ scheduler              0/18 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 15 node(s) didn't match Pod's node affinity/selector. preemption: 0/18 nodes are available: 1 No preemption victims found for incoming pod, 17 Preemption is not helpful for scheduling.
                          ✗ all 4 units of nvidia.com/gpu on full are taken by lab/first (3), lab/second (1)
                            next: kubectl describe node full
 `);
@@ -708,6 +709,7 @@ const NODES = [
   node('fresh', { [GPU]: '1' }),
   node('pair', { [GPU]: '2' }),
   node('single', { [GPU]: '1' }),
+  node('spare', { [GPU]: '1' }),
   node('cordoned', { [GPU]: '2' }, { spec: { unschedulable: true } }),
   node('unhealthy', { [GPU]: '0' }, { capacity: { [GPU]: '4' } }),
   node('plugin-gone', { [GPU]: '0' }),
