@@ -61,6 +61,13 @@ describe('labels that are not understood', () => {
     expect(read('mig-profile', '1g.11gb').problems).toMatchObject([{ code: 'GPU113', value: '1g.11gb' }]);
   });
 
+  it('a misspelt value or name is told with the nearest there is', () => {
+    expect(read('sharing', 'timeslicing').problems).toMatchObject([{ fix: 'Did you mean time-slicing?' }]);
+    expect(read('sharing', 'vgpu').problems).toMatchObject([{ fix: 'Correct the label.' }]);
+    expect(read('shering', 'mig').warnings).toMatchObject([{ fix: 'Did you mean gpugate.dev/sharing?' }]);
+    expect(read('team', 'a').warnings).toMatchObject([{ fix: expect.stringMatching(/^Known are policy, /) }]);
+  });
+
   it('one problem does not take the other labels with it', () => {
     const { settings, problems } = readLabels({ 'gpugate.dev/mode': 'warn', 'gpugate.dev/sharing': 'mgi' });
     expect(settings).toEqual({ mode: 'warn' });

@@ -1,5 +1,6 @@
 import { capAmount } from './amount.ts';
 import { normalProfile, problemCode, profileProblem } from './boards.ts';
+import { didYouMean } from './mistakes.ts';
 import type { CapAmount, Mode, PolicyProblem, Sharing, VisibleDevices } from './policy.ts';
 import { MODES, SHARINGS, VISIBLE_DEVICES } from './schema.ts';
 
@@ -24,7 +25,9 @@ export interface ReadLabels {
 
 type Reader = (
   value: string,
-) => { readonly set: Partial<LabelSettings> } | { readonly problem: string; readonly code?: 'GPU101' | 'GPU113' };
+) =>
+  | { readonly set: Partial<LabelSettings> }
+  | { readonly problem: string; readonly fix?: string; readonly code?: 'GPU101' | 'GPU113' };
 
 const READERS: Readonly<Record<string, Reader>> = {
   policy: (value) => (value === '' ? { problem: 'is empty; name a GpuPolicy' } : { set: { policy: value } }),
@@ -58,19 +61,30 @@ export function readLabels(labels: Readonly<Record<string, string>>): ReadLabels
     const reader = Object.hasOwn(READERS, key.slice(PREFIX.length)) ? READERS[key.slice(PREFIX.length)] : undefined;
     const where = `namespace label ${key}`;
     if (!reader) {
-      const names = Object.keys(READERS).map((name) => PREFIX + name);
+      const names = Object.keys(READERS);
       warnings.push({
         code: 'GPU101',
         where,
         value,
         message: 'is not a label that gpugate knows',
-        fix: `Known are ${names.map((name) => name.slice(PREFIX.length)).join(', ')}.`,
+        fix:
+          didYouMean(
+            key,
+            names.map((name) => PREFIX + name),
+          ) ?? `Known are ${names.join(', ')}.`,
       });
       continue;
     }
     const read = reader(value);
     if ('set' in read) settings = { ...settings, ...read.set };
-    else problems.push({ code: read.code ?? 'GPU101', where, value, message: read.problem, fix: 'Correct the label.' });
+    else
+      problems.push({
+        code: read.code ?? 'GPU101',
+        where,
+        value,
+        message: read.problem,
+        fix: read.fix ?? 'Correct the label.',
+      });
   }
   return { settings, problems, warnings };
 }
@@ -78,6 +92,8 @@ export function readLabels(labels: Readonly<Record<string, string>>): ReadLabels
 function oneOf<T extends string>(values: readonly T[], set: (value: T) => Partial<LabelSettings>): Reader {
   return (value) => {
     const found = values.find((known) => known === value);
-    return found === undefined ? { problem: `is not one of ${values.join(', ')}` } : { set: set(found) };
+    if (found !== undefined) return { set: set(found) };
+    const fix = didYouMean(value, values);
+    return { problem: `is not one of ${values.join(', ')}`, ...(fix === undefined ? {} : { fix }) };
   };
 }

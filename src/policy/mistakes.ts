@@ -95,7 +95,8 @@ function fixOfValue({ values, input }: z.core.$ZodIssueInvalidValue): string {
   return typeof input === 'string' ? (didYouMean(input, values.map(String)) ?? '') : '';
 }
 
-function didYouMean(name: string, known: readonly string[]): string | undefined {
+/** The question after a misspelt name; undefined where no name is near. */
+export function didYouMean(name: string, known: readonly string[]): string | undefined {
   const near = nearName(name, known);
   return near === undefined ? undefined : `Did you mean ${near}?`;
 }

@@ -258,7 +258,7 @@ describe('GPU pods on a real API server', () => {
     const { code, stderr } = await cluster.run('label namespace mislabelled gpugate.dev/sharing=timeslicing');
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'Warning: GPU101 namespace label gpugate.dev/sharing is "timeslicing", which is not one of exclusive, time-slicing, mps, mig. Correct the label.\n',
+      'Warning: GPU101 namespace label gpugate.dev/sharing is "timeslicing", which is not one of exclusive, time-slicing, mps, mig. Did you mean time-slicing?\n',
     );
     await cluster.must('wait --for=create serviceaccount/default -n mislabelled --timeout=20s');
     const refused = await cluster.run('apply --dry-run=server -f -', pod('p', 'mislabelled', [container('c')]));

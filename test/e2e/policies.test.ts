@@ -211,7 +211,7 @@ describe('GpuPolicies in a real API server', () => {
     expect(await statesOf()).toMatchObject({ not_understood: 1, missing: 0 });
     expect(await logged('a GpuPolicy is not understood')).toHaveLength(1);
     await poll(async () => (await columnsOf('broken')).at(-1)).toMatch(
-      /^spec\.mig\.profile: "1g\.11gb" is on no known board/,
+      /^spec\.mig\.profile is "1g\.11gb", which is on no known board/,
     );
     await cluster.must('apply -f -', policy('broken', MIG));
     await poll(() => limitsOf('broken')).toBe(slice('1g.10gb'));
