@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readGiven } from '../files/unread.ts';
 import { parseManifest } from '../policy/manifest.ts';
+import { which } from '../policy/mistakes.ts';
 import type { ClusterSource, Labels, NodeInfo } from './source.ts';
 
 export interface FileOptions {
@@ -10,13 +11,13 @@ export interface FileOptions {
   readonly nodes?: string;
 }
 
-const text = z.string({ error: ({ input }) => `must be a string, found ${JSON.stringify(input)}; quote it` });
-const named = z.string({ error: 'must be a name' }).min(1);
+const text = z.string(which('is not a text; quote it'));
+const named = z.string(which('is not a name')).min(1);
 const labelled = z.looseObject({ name: named, labels: z.record(z.string(), text).nullish() });
 export const namespaceSchema = z.looseObject({ kind: z.literal('Namespace'), metadata: labelled });
 
 /** Kubernetes decodes a bare number as a quantity too. */
-const quantity = z.union([z.string(), z.number().transform(String)], { error: 'must be a quantity' });
+const quantity = z.union([z.string(), z.number().transform(String)], which('is not a quantity'));
 export const nodeSchema = z.looseObject({
   kind: z.literal('Node'),
   metadata: labelled,

@@ -260,7 +260,7 @@ describe('gpugate', () => {
     await writeFile(wrong, 'kind: Namespace\nmetadata:\n  labels: {}\n');
     const { code, stderr } = await gpugate(['serve', '--cert-dir', join(dir, 'certs'), '--namespaces', wrong]);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^gpugate: .*wrong\.yaml:\d+: metadata\.name: .*\n$/);
+    expect(stderr).toMatch(/^gpugate: .*wrong\.yaml:\d+: metadata\.name is missing\b.*\n$/);
   });
 
   it('exits 3 in a pod without a certificate, rather than make one that nobody trusts', async () => {

@@ -66,5 +66,5 @@ it.each(['serve', 'manifests'])('%s ends with the place of a mistake', async (ve
   const { code, stdout, stderr } = await gpugate([verb, '--cert-dir', join(dir, 'certs'), '--templates', wrong]);
   expect(code).toBe(3);
   expect(stdout).not.toContain('listening');
-  expect(stderr).toContain(`${wrong}:4: [0].paths[0]: "/spec/template" is no path; write one such as spec.template`);
+  expect(stderr).toContain(`${wrong}:4: [0].paths[0] is "/spec/template", which is no path`);
 });
