@@ -176,7 +176,7 @@ describe('gpugate doctor on a real cluster', () => {
       const problems = said(await diagnosed(), 'problem').filter((line) => line.startsWith('policies'));
       expect(problems).toEqual([
         expect.stringMatching(
-          /^policies: GpuPolicy broken is not understood, so GPU pods of its namespaces are refused: spec\.mig\.profile: /,
+          /^policies: GpuPolicy broken is not understood, so GPU pods of its namespaces are refused: spec\.mig\.profile is "9g\.999gb", which is on no known board/,
         ),
         'policies: GpuPolicy broken has no status: no gpugate has looked at it',
       ]);

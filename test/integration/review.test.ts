@@ -407,7 +407,7 @@ ${WHOLE}`;
   it('a Node that is no Node is a mistake with its place', async () => {
     const { code, stderr } = await review(['-'], { input: 'apiVersion: v1\nkind: Node\nmetadata: { name: 3 }\n' });
     expect(code).toBe(3);
-    expect(stderr).toBe('gpugate: <stdin>:3:13: metadata.name must be a name\n');
+    expect(stderr).toBe('gpugate: <stdin>:3:13: metadata.name is 3, which is not a name\n');
   });
 });
 
