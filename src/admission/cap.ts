@@ -6,8 +6,8 @@ import type { Code, Severity } from './findings.ts';
 import { type ContainerView, fieldPath, type GpuAsk, type PodView, unitsAsked } from './pod.ts';
 import { annotation, CAP_WISH } from './profile.ts';
 import { droppedBesideRename } from './rename.ts';
-import { quoted } from './rules/each.ts';
 import { reachableSharedGpus, type SharedGpu } from './shares.ts';
+import { quoted } from './shown.ts';
 
 /** The containers that get caps: those that end up with at least one NVIDIA GPU which is no MIG slice. */
 export function cappedContainers(context: Context): readonly ContainerView[] {

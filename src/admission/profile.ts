@@ -5,7 +5,7 @@ import type { Finding, Tell } from './findings.ts';
 import { ORIGINAL, POLICY } from './originals.ts';
 import { fieldPath, type PodView } from './pod.ts';
 import { parseQuantity } from './quantity.ts';
-import { quoted, shown } from './rules/each.ts';
+import { quoted, shown } from './shown.ts';
 
 const WISH = 'gpugate.dev/mig-profile';
 const MIN_MEMORY = 'gpugate.dev/min-memory';

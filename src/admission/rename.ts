@@ -2,7 +2,7 @@ import { WHOLE_GPU } from '../policy/resources.ts';
 import { type Context, finalResource } from './context.ts';
 import type { Code, Tell } from './findings.ts';
 import { type ContainerView, type GpuAsk, unitsAsked } from './pod.ts';
-import { shown } from './rules/each.ts';
+import { shown } from './shown.ts';
 
 /** The changes that move a container's whole GPUs to the name that the policy wants. */
 export function renames(context: Context, code: Code, tell: Tell): void {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fieldOf } from '../policy/mistakes.ts';
 import { parse } from '../policy/parse.ts';
 import type { PatchOperation } from './patch.ts';
-import { quoted } from './rules/each.ts';
+import { quoted } from './shown.ts';
 
 const VERSIONS = ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1'] as const;
 const DEFAULT_VERSION = VERSIONS[0];

@@ -1,6 +1,6 @@
 import { asArray, asObject } from './pod.ts';
 import { quantityFromJson, roundedToMilli } from './quantity.ts';
-import { shown } from './rules/each.ts';
+import { shown } from './shown.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const LISTS = ['initContainers', 'containers'];

@@ -2,7 +2,7 @@ import type { EffectivePolicy } from '../policy/policy.ts';
 import type { Context } from './context.ts';
 import type { Severity } from './findings.ts';
 import { asksForGpu, type ContainerView, type EnvEntry, envEntry } from './pod.ts';
-import { shown } from './rules/each.ts';
+import { shown } from './shown.ts';
 
 export const VISIBLE_DEVICES_VARIABLE = 'NVIDIA_VISIBLE_DEVICES';
 

@@ -49,8 +49,8 @@ export function startPublisher({ client, name, log, metrics, onChange }: Publish
   const written = new Map<string, number>();
   const races = new Map<string, { readonly version: string; readonly count: number }>();
 
-  /** Whether a refusal tells only that the configuration has changed or gone since: then the watch tells of it. */
-  function isRace(error: unknown, { resource, view }: Seen): boolean {
+  /** Counts a refusal, and says whether it tells only that the configuration has changed or gone since: then the watch tells of it. */
+  function countedAsRace(error: unknown, { resource, view }: Seen): boolean {
     if (!(error instanceof ApiError) || ![404, 409, 422].includes(error.status)) return false;
     const before = races.get(resource);
     const count = before?.version === view.resourceVersion ? before.count + 1 : 1;
@@ -64,7 +64,7 @@ export function startPublisher({ client, name, log, metrics, onChange }: Publish
     try {
       await client.patch(path, patchFor(view, bundle), signal);
     } catch (error) {
-      const stale = isRace(error, seen);
+      const stale = countedAsRace(error, seen);
       metrics.bundleWrites.inc({ resource, result: stale ? 'conflict' : 'failure' });
       if (stale) return;
       throw error;

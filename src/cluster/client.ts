@@ -1,5 +1,5 @@
-import type { KubeConfig, RequestContext, ResponseContext } from '@kubernetes/client-node';
-import { whyUnread } from '../files/unread.ts';
+import type { RequestContext, ResponseContext } from '@kubernetes/client-node';
+import { chooseCluster } from './kubeconfig.ts';
 
 /** An answer of the API server other than 200 or 201. */
 export class ApiError extends Error {
@@ -91,7 +91,7 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
     '@kubernetes/client-node'
   );
   const config = new KubeConfig();
-  const server = load(config, kubeconfig, context);
+  const server = chooseCluster(config, kubeconfig, context);
   const http = new IsomorphicFetchHttpLibrary();
   let pool: Pool | undefined;
   const retired = new Set<Dispatcher>();
@@ -203,38 +203,6 @@ export async function connect(kubeconfig?: string, context?: string): Promise<Ap
       await Promise.all(Array.from(retired, (dispatcher) => dispatcher.destroy()));
     },
   };
-}
-
-function load(config: KubeConfig, kubeconfig: string | undefined, context: string | undefined): string {
-  const file = `kubeconfig ${kubeconfig || process.env.KUBECONFIG || '~/.kube/config'}`;
-  try {
-    if (kubeconfig) config.loadFromFile(kubeconfig);
-    else config.loadFromDefault();
-  } catch (error) {
-    throw new Error(`${file}${whyNoConfig(error as Error)}`);
-  }
-  // What loadFromDefault answers when it finds nothing.
-  const found = config.getCurrentCluster();
-  if (!kubeconfig && found?.name === 'cluster' && found.server === 'http://localhost:8080') {
-    throw new Error('no cluster: neither a kubeconfig (KUBECONFIG, ~/.kube/config) nor a service account is there');
-  }
-  if (context !== undefined) {
-    const names = config.getContexts().map(({ name }) => name);
-    if (!names.includes(context)) {
-      const known = names.length === 0 ? `${file} has none` : `there are ${names.join(', ')}`;
-      throw new Error(`no context is called ${context}; ${known}`);
-    }
-    config.setCurrentContext(context);
-  }
-  const cluster = config.getCurrentCluster();
-  if (!cluster) throw new Error(`${file}: no current-context`);
-  return cluster.server.replace(/\/+$/, '');
-}
-
-/** After the name of the file: the line and what js-yaml says of it, without its drawing; else why the file can't be read. */
-function whyNoConfig(error: Error): string {
-  const { reason, mark } = error as { reason?: string; mark?: { line: number } };
-  return reason !== undefined && mark ? `:${mark.line + 1}: ${reason}` : `: ${whyUnread(error)}`;
 }
 
 /** The texts of a Warning header: `299 - "text"`, several parted by commas. */

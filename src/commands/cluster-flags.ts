@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
+import { DNS_LABEL } from '../policy/names.ts';
 import { isExtendedResource } from '../policy/resources.ts';
 import { EXIT, failure, isFailure } from './exit.ts';
 
@@ -74,7 +75,7 @@ function resourceNames(text: string): readonly string[] {
 
 /** The value of `--namespace`. An empty one, as a variable leaves it, is refused: nothing found in no namespace looks like all well. */
 export function namespaceName(text: string): string {
-  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  if (DNS_LABEL.test(text)) return text;
   throw new InvalidArgumentError(
     'The name of a namespace is at most 63 small letters, digits and "-", and begins and ends with a letter or a digit.',
   );

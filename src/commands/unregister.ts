@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ApiError } from '../cluster/client.ts';
+import { DNS_SUBDOMAIN } from '../policy/names.ts';
 import { CONFIGURATIONS_PATH, NAME } from '../registration/configurations.ts';
 import { addConnectionFlags, type ConnectionFlags, withCluster } from './cluster-flags.ts';
 
@@ -27,8 +28,7 @@ export function configure(command: Command): void {
 
 /** A DNS subdomain. Without a name in its path the API server would take a deletion for one of all configurations there are. */
 function objectName(text: string): string {
-  const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-  if (text.length <= 253 && new RegExp(`^${label}(\\.${label})*$`).test(text)) return text;
+  if (text.length <= 253 && DNS_SUBDOMAIN.test(text)) return text;
   throw new InvalidArgumentError('Write the name of an object, such as gpugate.');
 }
 

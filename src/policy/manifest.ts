@@ -1,6 +1,6 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import type { z } from 'zod';
-import { quoted } from '../admission/rules/each.ts';
+import { quoted } from '../admission/shown.ts';
 import { yamlMistake } from '../files/yaml-mistake.ts';
 import { mistakeText } from './mistakes.ts';
 import { parse } from './parse.ts';

@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { fieldPath } from '../admission/pod.ts';
-import { quoted } from '../admission/rules/each.ts';
+import { quoted } from '../admission/shown.ts';
 
 /** What is wrong with one field of a document that people write. */
 export interface Mistake {

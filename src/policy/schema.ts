@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { which } from './mistakes.ts';
+import { DNS_LABEL, DNS_SUBDOMAIN } from './names.ts';
 import type { CapAmount } from './policy.ts';
 import {
   amount,
@@ -149,10 +150,7 @@ const spec = z
     runtimeClassName: z
       .string()
       .max(253)
-      .regex(
-        /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
-        which('is not the name of a RuntimeClass'),
-      )
+      .regex(DNS_SUBDOMAIN, which('is not the name of a RuntimeClass'))
       .optional()
       .describe(
         'The RuntimeClass for pods that ask for an NVIDIA GPU and name none, such as nvidia. A class that the pod names stays. Default: none is set.',
@@ -256,10 +254,7 @@ export const gpuPolicySchema = z.strictObject({
   metadata: z.looseObject({
     name: z
       .string()
-      .regex(
-        /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
-        which('is not a DNS label of at most 63 characters, as a namespace label names it'),
-      ),
+      .regex(DNS_LABEL, which('is not a DNS label of at most 63 characters, as a namespace label names it')),
   }),
   spec: spec.describe('What is done with GPU requests in the namespaces that name this policy.'),
   /** Written by gpugate; read by nobody here, but `kubectl get -o yaml` has it. */

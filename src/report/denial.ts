@@ -1,6 +1,6 @@
 import type { Decision } from '../admission/decide.ts';
 import type { Change, Finding } from '../admission/findings.ts';
-import { shown } from '../admission/rules/each.ts';
+import { shown } from '../admission/shown.ts';
 import type { EffectivePolicy } from '../policy/policy.ts';
 
 /** Of what a message speaks: `pod "infer"` in a namespace. */

@@ -77,19 +77,7 @@ it('--cluster takes policies, namespaces and nodes of the context, page by page,
     });
     response.end(JSON.stringify({ metadata: { resourceVersion: '1', ...next }, items: items?.slice(start, end) }));
   };
-  const ended = await withServer(answer, (kubeconfig) =>
-    gpugate([
-      'review',
-      join(dir, 'pod.yaml'),
-      '--cluster',
-      '--kubeconfig',
-      kubeconfig,
-      '--context',
-      'here',
-      '-o',
-      'json',
-    ]),
-  );
+  const ended = await withServer(answer, (kubeconfig) => reviewOn(kubeconfig, '-o', 'json'));
   expect(ended).toMatchObject({ code: 1, stderr: '' });
   const [object] = (JSON.parse(ended.stdout) as Report).objects;
   expect(object).toMatchObject({ policy: 'notebooks', outcome: 'denied' });
@@ -100,18 +88,7 @@ it('--cluster takes policies, namespaces and nodes of the context, page by page,
 it('a cluster that does not answer in time ends it with 124', async () => {
   const { code, stdout, stderr } = await withServer(
     () => {},
-    (kubeconfig) =>
-      gpugate([
-        'review',
-        join(dir, 'pod.yaml'),
-        '--cluster',
-        '--kubeconfig',
-        kubeconfig,
-        '--context',
-        'here',
-        '--request-timeout',
-        '1s',
-      ]),
+    (kubeconfig) => reviewOn(kubeconfig, '--request-timeout', '1s'),
   );
   expect({ code, stdout }).toEqual({ code: 124, stdout: '' });
   expect(stderr).toMatch(/^gpugate: the cluster: /);
@@ -131,10 +108,7 @@ it('a namespace that the cluster does not have is told as such', async () => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] }));
   };
-  const flags = ['--cluster', '--context', 'here', '-n', 'team-a'];
-  const { stdout } = await withServer(answer, (kubeconfig) =>
-    gpugate(['review', join(dir, 'pod.yaml'), ...flags, '--kubeconfig', kubeconfig]),
-  );
+  const { stdout } = await withServer(answer, (kubeconfig) => reviewOn(kubeconfig, '-n', 'team-a'));
   expect(stdout).toContain(
     'notice the cluster has no namespace team-a, so only arithmetic is judged in it; give its manifest (--namespaces, or among the others), or --namespace-label\n',
   );
@@ -150,3 +124,17 @@ it.each([
     stderr: `gpugate: ${flag[0]} stands without --cluster, so no cluster would be asked; add --cluster\n`,
   });
 });
+
+/** Reviews the pod by what the cluster of the context `here` has. */
+function reviewOn(kubeconfig: string, ...flags: readonly string[]) {
+  return gpugate([
+    'review',
+    join(dir, 'pod.yaml'),
+    '--cluster',
+    '--kubeconfig',
+    kubeconfig,
+    '--context',
+    'here',
+    ...flags,
+  ]);
+}

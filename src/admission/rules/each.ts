@@ -1,6 +1,7 @@
 import type { AskAt, Context } from '../context.ts';
 import type { Code, ContainerAt, Finding, Severity } from '../findings.ts';
 import { type Asked, type ContainerView, fieldPath, type GpuAsk } from '../pod.ts';
+import { cut } from '../shown.ts';
 
 /** Every GPU resource of every judged container. */
 export function eachAsk(context: Context): readonly AskAt[] {
@@ -39,25 +40,4 @@ export function found(
     field: cut(details.field, LONGEST_TEXT),
   };
   return { code, severity, container: { path, field, name }, ...details, ...texts };
-}
-
-/** A JSON value as people would write it, cut to what a message can hold. */
-export function shown(value: unknown, longest = 40): string {
-  const text = typeof value === 'string' ? value : (yamlOnly(value) ?? JSON.stringify(value) ?? 'nothing');
-  return cut(text.replace(/[\p{Cc}\p{Cf}]/gu, ' '), longest);
-}
-
-/** A number of YAML that JSON has no word for, and makes null of. */
-function yamlOnly(value: unknown): string | undefined {
-  if (typeof value !== 'number' || Number.isFinite(value)) return undefined;
-  return Number.isNaN(value) ? '.nan' : value < 0 ? '-.inf' : '.inf';
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}...` : text;
-}
-
-/** As `shown`, with text in quotes, so that an empty or blank one is seen. */
-export function quoted(value: unknown): string {
-  return typeof value === 'string' ? `"${shown(value)}"` : shown(value);
 }

@@ -1,5 +1,6 @@
 import type { Rule } from '../context.ts';
-import { eachValue, found, quoted, resourceField, shown } from './each.ts';
+import { quoted, shown } from '../shown.ts';
+import { eachValue, found, resourceField } from './each.ts';
 
 /**
  * GPU001: a value that no Kubernetes quantity has. The API server refuses it while decoding typed objects; in custom

@@ -2,7 +2,8 @@ import { oneUnit } from '../advice.ts';
 import type { Context, Rule } from '../context.ts';
 import type { ContainerView, GpuAsk } from '../pod.ts';
 import { decimal, isWhole, type Quantity, roundedToMilli } from '../quantity.ts';
-import { eachAsk, found, resourceField, shown } from './each.ts';
+import { shown } from '../shown.ts';
+import { eachAsk, found, resourceField } from './each.ts';
 
 /**
  * GPU002: a part of a GPU. Extended resources are counted in whole units (validation.go ValidateResourceQuantityValue:

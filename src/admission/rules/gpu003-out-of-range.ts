@@ -1,6 +1,7 @@
 import type { Rule } from '../context.ts';
 import { isWhole, wholeUnits } from '../quantity.ts';
-import { eachAsk, found, resourceField, shown } from './each.ts';
+import { shown } from '../shown.ts';
+import { eachAsk, found, resourceField } from './each.ts';
 
 const MOST = 2n ** 31n - 1n;
 

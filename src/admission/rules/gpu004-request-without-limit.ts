@@ -1,5 +1,6 @@
 import type { Rule } from '../context.ts';
-import { eachAsk, found, resourceField, shown } from './each.ts';
+import { shown } from '../shown.ts';
+import { eachAsk, found, resourceField } from './each.ts';
 
 /**
  * GPU004: a request without a limit. Extended resources can't be overcommitted, so the API server wants the limit

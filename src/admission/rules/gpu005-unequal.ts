@@ -1,6 +1,7 @@
 import type { Rule } from '../context.ts';
 import { roundedToMilli } from '../quantity.ts';
-import { eachAsk, found, resourceField, shown } from './each.ts';
+import { shown } from '../shown.ts';
+import { eachAsk, found, resourceField } from './each.ts';
 
 /** GPU005: request and limit differ. GPUs can't burst (validation.go: "must be equal to ... limit"). */
 export const unequal: Rule = {

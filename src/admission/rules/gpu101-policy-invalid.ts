@@ -3,8 +3,8 @@ import type { Rule } from '../context.ts';
 import type { Finding, Severity } from '../findings.ts';
 import { asksForGpu } from '../pod.ts';
 import { unknownAnnotations } from '../profile.ts';
+import { shown } from '../shown.ts';
 import { guardedEntries } from '../visible-devices.ts';
-import { shown } from './each.ts';
 
 /**
  * GPU101: a policy, label or annotation that is not understood is never guessed at: GPU pods of the namespace are refused

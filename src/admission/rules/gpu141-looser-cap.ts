@@ -1,6 +1,6 @@
 import { capSteps } from '../cap-plan.ts';
 import type { Rule } from '../context.ts';
-import { shown } from './each.ts';
+import { shown } from '../shown.ts';
 
 /** GPU141: a cap variable that is looser than the policy, or that its program can't read, is replaced; a stricter one stays. */
 export const looserCap: Rule = {

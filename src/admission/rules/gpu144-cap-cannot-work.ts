@@ -3,7 +3,8 @@ import type { EffectivePolicy } from '../../policy/policy.ts';
 import { standing } from '../cap-values.ts';
 import type { Context, Rule } from '../context.ts';
 import { type ContainerView, envEntry, fieldPath } from '../pod.ts';
-import { found, shown } from './each.ts';
+import { shown } from '../shown.ts';
+import { found } from './each.ts';
 
 const MPS_LIMIT = 'CUDA_MPS_PINNED_DEVICE_MEM_LIMIT';
 const HAMI_LIMIT = 'CUDA_DEVICE_MEMORY_LIMIT';

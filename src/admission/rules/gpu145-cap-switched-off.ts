@@ -1,7 +1,8 @@
 import { CAP_SWITCHES, capVariables } from '../../policy/cap-variables.ts';
 import type { Rule } from '../context.ts';
 import { envEntry, fieldPath } from '../pod.ts';
-import { found, shown } from './each.ts';
+import { shown } from '../shown.ts';
+import { found } from './each.ts';
 
 /** GPU145: a variable that switches the memory cap off, such as CUDA_DISABLE_CONTROL for HAMi-core. */
 export const capSwitchedOff: Rule = {

@@ -1,7 +1,8 @@
 import type { Rule } from '../context.ts';
 import { asksForGpu, fieldPath } from '../pod.ts';
+import { shown } from '../shown.ts';
 import { guardedEntries, severityOfWays } from '../visible-devices.ts';
-import { found, shown } from './each.ts';
+import { found } from './each.ts';
 
 /**
  * GPU151: GPUs asked for by variable instead of by resource. The runtime hands out what NVIDIA_VISIBLE_DEVICES names,

@@ -1,6 +1,6 @@
 import type { Severity, Tell } from '../findings.ts';
 import { fieldPath, type PodView } from '../pod.ts';
-import { shown } from '../rules/each.ts';
+import { shown } from '../shown.ts';
 
 /**
  * Pod annotations that the NRI plugin of the container toolkit reads: nvidia.cdi.k8s.io, nvidia.cdi.k8s.io/pod and

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Severity, Tell } from '../findings.ts';
 import { asArray, asObject, type ContainerView, fieldPath } from '../pod.ts';
-import { found, shown } from '../rules/each.ts';
+import { found } from '../rules/each.ts';
+import { shown } from '../shown.ts';
 import { opensGpus } from './host-paths.ts';
 
 /** Whoever mounts a host's file here names a GPU by the folder (container toolkit, accept-nvidia-visible-devices-as-volume-mounts). */

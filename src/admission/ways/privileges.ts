@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Severity, Tell } from '../findings.ts';
 import { asArray, asksForGpu, asObject, type ContainerView, envEntry, fieldPath } from '../pod.ts';
-import { found, shown } from '../rules/each.ts';
+import { found } from '../rules/each.ts';
+import { shown } from '../shown.ts';
 import { endsUpVoid, VISIBLE_DEVICES_VARIABLE } from '../visible-devices.ts';
 
 /** With these in `capabilities.add` a container counts as privileged to the container toolkit. */

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Severity, Tell } from '../findings.ts';
 import { asksForGpu, fieldPath, type PodView } from '../pod.ts';
-import { shown } from '../rules/each.ts';
+import { shown } from '../shown.ts';
 import { mayGetDevice } from '../visible-devices.ts';
 
 /** In the names of the classes that the GPU operator makes: nvidia, nvidia-cdi, nvidia-legacy. */
