@@ -119,6 +119,15 @@ it.each<[string, string, readonly PatchOperation[], string]>([
     'a:\n  - b: 1\n    # after b\n  - 3\n  # about the list\nd: 2\n',
   ],
   [
+    'a new item of a list right below its key stands before a new key behind that list',
+    'a:\n  b:\n  - 1\nd: 2\n',
+    [
+      { op: 'add', path: '/a/e', value: 3 },
+      { op: 'add', path: '/a/b/-', value: 4 },
+    ],
+    'a:\n  b:\n  - 1\n  - 4\n  e: 3\nd: 2\n',
+  ],
+  [
     'a new key within braces stands behind the comment of what is before it',
     'a: {\n  b: { c: 1 } # b\n}\n',
     [{ op: 'add', path: '/a/d', value: 2 }],

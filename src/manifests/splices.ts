@@ -158,7 +158,9 @@ function writerOf({
     const item = isPlain(value)
       ? inline(value, { ...style, flow: false })
       : lines(value, ' '.repeat(column + 1 + gap.length), style);
-    return [{ ...behind(lastEnd(last), column), text: `${style.newline}${' '.repeat(column)}-${gap}${item}` }];
+    // A dash right below the key of its list is still further in than that key.
+    const within = column + 0.5;
+    return [{ ...behind(lastEnd(last), within), text: `${style.newline}${' '.repeat(column)}-${gap}${item}` }];
   }
 
   /** As the first item stands: on a line of its own, or in one line with the others. */
