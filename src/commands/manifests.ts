@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { stringify } from 'yaml';
 import { whyUnread } from '../files/unread.ts';
+import { yamlText } from '../files/yaml-text.ts';
 import { isExtendedResource } from '../policy/resources.ts';
 import { type Target, webhookConfigurations } from '../registration/configurations.ts';
 import { EXCLUDED_NAMESPACES } from '../registration/entries.ts';
@@ -64,7 +64,7 @@ Examples:
 
 /** The configurations as one YAML stream. */
 export function configurationsYaml(options: Parameters<typeof webhookConfigurations>[0]): string {
-  const write = (object: object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false });
+  const write = (object: object) => yamlText(object, { lineWidth: 0, aliasDuplicateObjects: false });
   return webhookConfigurations(options).map(write).join('---\n');
 }
 

@@ -1,7 +1,8 @@
 import { structuredPatch } from 'diff';
-import { isCollection, parseDocument, stringify } from 'yaml';
+import { isCollection, parseDocument } from 'yaml';
 import { sameJson } from '../admission/json.ts';
 import type { PatchOperation } from '../admission/patch.ts';
+import { yamlText } from '../files/yaml-text.ts';
 import { nodeOf } from './places.ts';
 import { afterEdits, planOf } from './plan.ts';
 import type { Source } from './read.ts';
@@ -51,7 +52,7 @@ export function edit(source: Source, object: unknown, operations: readonly Patch
 const LONGEST_REST = 2000;
 
 function yamlOf(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  return yamlText(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 /** A part of a text, with the splices that lie in it. */

@@ -1,4 +1,5 @@
-import { isCollection, isMap, isPair, isScalar, type Node, stringify, visit } from 'yaml';
+import { isCollection, isMap, isPair, isScalar, type Node, visit } from 'yaml';
+import { yamlText } from '../files/yaml-text.ts';
 
 /** How values are written in one place of a text. */
 export interface Style {
@@ -16,7 +17,7 @@ export interface Style {
 /** A value in one line: within `{}` and `[]`, or a plain one. */
 export function inline(value: unknown, { json, flow }: Pick<Style, 'json' | 'flow'>): string {
   if (json) return JSON.stringify(value);
-  const text = stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
+  const text = yamlText(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
   // A plain text of several words is a plain text in flow too, unless it holds what ends it there.
   const ends = typeof value === 'string' && flow && /[,[\]{}]/.test(text) && !/^["']/.test(text);
   return ends ? JSON.stringify(value) : text;
@@ -26,7 +27,7 @@ export function inline(value: unknown, { json, flow }: Pick<Style, 'json' | 'flo
 export function lines(value: unknown, before: string, { json, indent, indentSeq, newline }: Style): string {
   const text = json
     ? JSON.stringify(value, null, indent)
-    : stringify(value, { indent: indent.length, indentSeq, lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+    : yamlText(value, { indent: indent.length, indentSeq, lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
   return text.replaceAll('\n', newline + before);
 }
 

@@ -1,6 +1,6 @@
-import { stringify } from 'yaml';
 import { CODES } from '../admission/findings.ts';
 import type { Audit, AuditedFinding, AuditedObject } from '../audit/result.ts';
+import { yamlText } from '../files/yaml-text.ts';
 
 /**
  * An audit as PolicyReport objects, one a namespace, and a ClusterPolicyReport: the convention of the Kubernetes policy working
@@ -9,7 +9,7 @@ import type { Audit, AuditedFinding, AuditedObject } from '../audit/result.ts';
  */
 export function asPolicyReports(audit: Audit): string {
   return policyReports(audit)
-    .map((report) => stringify(report, { lineWidth: 0, aliasDuplicateObjects: false }))
+    .map((report) => yamlText(report, { lineWidth: 0, aliasDuplicateObjects: false }))
     .join('---\n');
 }
 

@@ -1,6 +1,7 @@
-import { isMap, isSeq, LineCounter, parseAllDocuments, stringify } from 'yaml';
+import { isMap, isSeq, LineCounter, parseAllDocuments } from 'yaml';
 import { type TemplateKinds, withTemplateKinds } from '../admission/template-kinds.ts';
 import { yamlMistake } from '../files/yaml-mistake.ts';
+import { yamlText } from '../files/yaml-text.ts';
 import { contentIn } from './open.ts';
 
 /** The files of a new scenario but for `expected.yaml`, by name. */
@@ -56,7 +57,7 @@ export function newScenarios(
 
 function plainNamespace(name = 'team-a'): string {
   const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-  return `# Labels such as gpugate.dev/policy: NAME choose the policy.\n${stringify(object)}`;
+  return `# Labels such as gpugate.dev/policy: NAME choose the policy.\n${yamlText(object)}`;
 }
 
 function objectsOf(file: string, manifest: string): readonly Found[] {
@@ -72,7 +73,7 @@ function objectsOf(file: string, manifest: string): readonly Found[] {
     const content = contentIn(file, manifest, document);
     const items = contents.get('items');
     if (String(contents.get('kind')).endsWith('List') && isSeq(items)) {
-      return (content as { items: unknown[] }).items.map((item) => found(item, stringify(item)));
+      return (content as { items: unknown[] }).items.map((item) => found(item, yamlText(item)));
     }
     const [start, , end] = contents.range ?? [0, 0, manifest.length];
     // From the start of its line, and with the comments above it.
